@@ -111,7 +111,7 @@ class Setting:
 
 
 def _named(data: str) -> str:
-    """Return the name of a data set that is given as a name, an alias or a path."""
+    """Return the name of a data set that is given as a name or a path."""
     from omkl.data import registry
     from omkl.data.reading.formats import data_name
 

@@ -10,7 +10,7 @@ from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset, compact, content_hash
 from omkl.data.orders import distinct_reps, order, order_seed, realisation
 from omkl.data.ref import DataRef, of_dataset
-from omkl.data.registered_data import find, from_json, load, registered
+from omkl.data.registered_data import find, from_json, registered
 
 __all__ = [
     "DataRef",
@@ -21,7 +21,6 @@ __all__ = [
     "find",
     "from_arrays",
     "from_json",
-    "load",
     "of_dataset",
     "order",
     "order_seed",

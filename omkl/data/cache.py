@@ -31,7 +31,7 @@ from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.paths import cache_folder
 
-PARSER = 16  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 17  # raised when parsing or preparing the same file gives another result, or the copy another form
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
 
@@ -103,7 +103,9 @@ def read_parsed(path: Path) -> Dataset:
         mapped = [np.load(file, mmap_mode="c", allow_pickle=False) for file in files[1:]]
         indptr, indices, values, y = map(np.asarray, mapped)
         if state not in _verified:
-            if any(one.dtype != kind or one.ndim != 1 for one, kind in zip(mapped, ARRAYS.values(), strict=True)):
+            if any(
+                one.dtype != kind or one.ndim != 1 for one, kind in zip(mapped, ARRAYS.values(), strict=True)
+            ):
                 raise ValueError("its arrays are of another kind")
             digest, d = meta["content_hash"], meta["d"]  # of a registered set without d
             if all(digest != content_hash(indptr, indices, values, y, of_hash) for of_hash in (0, d)):

@@ -124,7 +124,7 @@ def dataset_of(
 ) -> Dataset:
     """Return the data set of these examples with labels or targets y (T,).
 
-    classes: of a source without YAML, as `class_numbers` returns them
+    classes: of a source without YAML, as `y_of` returns them
     registered: whether its hash is that of the numbers alone, as the registry has it
     raw: the labels of a source whose values have types, see `values_of`
     """

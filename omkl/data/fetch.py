@@ -6,7 +6,6 @@ The received file is not trusted: the caller parses it and compares the content 
 import contextlib
 import http.client
 import re
-import shutil
 import sys
 import time
 import urllib.error
@@ -18,13 +17,13 @@ from urllib.parse import quote, urlsplit
 
 from omkl import __version__
 from omkl.data.reading.numbered import decoding
-from omkl.data.reading.opening import SUFFIXES, environment, find_in, offline, size_limit
+from omkl.data.reading.opening import LIMIT, SUFFIXES, environment, offline
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError, show
 from omkl.files import replacing
-from omkl.paths import given
 
 ATTEMPTS = 3
+TIMEOUT = 30.0  # seconds that a server may stall
 BLOCK = 2**18
 
 
@@ -41,8 +40,6 @@ def fetch(file: DataFile, folder: Path, limit: int, archives: Path, nth: int = 0
     known.
     """
     mirror = environment("OMKL_MIRROR")
-    if mirror and mirror.partition("://")[0].lower() not in ("http", "https"):
-        return _from_folder(file, folder, mirror)
     way_out = "put the file into a folder of OMKL_DATA"
     if not (mirror or file.urls):
         raise UserError(f"{file.name}: no download address is known; {way_out}")
@@ -57,23 +54,12 @@ def fetch(file: DataFile, folder: Path, limit: int, archives: Path, nth: int = 0
     return _from_link(file.urls[min(nth, len(file.urls) - 1)], folder / file.name, limit, archives)
 
 
-def _from_folder(file: DataFile, folder: Path, mirror: str) -> Path:
-    source = given(mirror, "OMKL_MIRROR=")
-    if not source.is_dir():
-        raise UserError(f"OMKL_MIRROR={mirror!r} is neither an http(s) URL nor a folder")
-    if (path := find_in(source, file.name)) is None:
-        raise NotFound(f"{file.name}: not in the mirror {source}")
-    with replacing(folder / path.name) as target, open(path, "rb") as stream:
-        shutil.copyfileobj(stream, target)
-    return folder / path.name
-
-
 def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
     if link.member is None:
         return download(link.url, target, limit)
     archive = archives / quote(urlsplit(link.url).path, safe="")
     if not archive.is_file():
-        download(link.url, archive, size_limit())
+        download(link.url, archive, LIMIT)
     try:
         with (
             decoding(archive, f"no readable member {link.member} of {link.url}", OmklError),
@@ -104,12 +90,12 @@ def download(url: str, target: Path, limit: int) -> Path:
     A broken download begins again, ATTEMPTS times. Raises NotFound for 404 and 410, OmklError for every other
     failure.
     """
-    seconds, fault = _timeout(), ""
+    fault = ""
     for attempt in range(ATTEMPTS):
         time.sleep(0.2 * attempt)
         try:
             with replacing(target) as file:
-                _transfer(url, file, limit, target.name, seconds)
+                _transfer(url, file, limit, target.name)
             return target
         except urllib.error.HTTPError as error:
             kind = NotFound if error.code in (404, 410) else OmklError
@@ -119,7 +105,7 @@ def download(url: str, target: Path, limit: int) -> Path:
         except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: such as http://[
             cause = getattr(error, "reason", error)
             if isinstance(cause, TimeoutError):
-                fault = f"no data for {seconds:g} s"
+                fault = f"no data for {TIMEOUT:g} s"
             elif isinstance(cause, ConnectionError | http.client.HTTPException):
                 fault = f"the connection broke: {' '.join(str(cause).split())}"
             else:
@@ -129,14 +115,14 @@ def download(url: str, target: Path, limit: int) -> Path:
     raise OmklError(f"{url}: {fault}, after {ATTEMPTS} attempts; try again later")
 
 
-def _transfer(url: str, file: IO[bytes], limit: int, name: str, seconds: float) -> None:
+def _transfer(url: str, file: IO[bytes], limit: int, name: str) -> None:
     """Write the server's file. Raises ConnectionError, or OmklError where it is too large."""
     from tqdm import tqdm
 
     request = urllib.request.Request(url, headers={"User-Agent": f"omkl/{__version__}"})
     if request.type not in ("http", "https"):
         raise OmklError(f"{url}: only http and https addresses are downloaded")
-    with urllib.request.build_opener(_SameScheme).open(request, timeout=seconds) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         length = answer.headers.get("Content-Length") or ""
         if answer.status != 200 or (length and not re.fullmatch("[0-9]{1,19}", length)):
             fault = f"status {answer.status}, length {show(length)}"
@@ -152,21 +138,3 @@ def _transfer(url: str, file: IO[bytes], limit: int, name: str, seconds: float) 
         raise OmklError(f"{url}: the answer is larger than the {limit:,} bytes that {name} can need")
     if total is not None and have != total:
         raise ConnectionError(f"it ended after {have:,} of {total:,} bytes")
-
-
-def _timeout() -> float:
-    """Return the seconds that a server may stall: OMKL_TIMEOUT, else 30."""
-    text = environment("OMKL_TIMEOUT") or "30"
-    if not re.fullmatch(r"\d{1,6}(\.\d+)?|\.\d+", text) or not float(text):
-        raise UserError(f"OMKL_TIMEOUT={text!r} is not a positive number of seconds")
-    return float(text)
-
-
-class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Follow redirects within http(s); only http -> https may change the scheme."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        old, new = urlsplit(req.full_url).scheme, urlsplit(newurl).scheme
-        if new != old and (old, new) != ("http", "https"):
-            raise OmklError(f"{req.full_url}: refused the redirect from {old} to {new} ({newurl})")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -35,7 +35,7 @@ def look_at(ref: DataRef) -> Look:
         dataset = ref.load()
         size = f"{counted(dataset.T, 'row')}, {counted(dataset.d, 'feature')}"
         commands = [_command(ref, dataset.task, "label")] if ref.is_own else []
-        return Look(_of_dataset(dataset), f"{name}: {size}", [*_got(dataset), *commands])
+        return Look([], f"{name}: {size}, no named columns", [*_got(dataset), *commands])
     assert isinstance(ref, Own)
     form = format_of(ref.source).title if ref.is_file else "a data frame"
     title = f"{name}: {form}, {counted(len(table), 'row')}"
@@ -100,25 +100,6 @@ def _mending(ref: Own, table: Table, chosen: TableChoice) -> list[str]:
 
 
 # ------------------------------------------------------------------ the rows
-
-
-def _of_dataset(dataset: Dataset) -> list[Row]:
-    """Return the rows on data without named columns."""
-    there = dataset.values[~np.isnan(dataset.values)]
-    if dataset.nnz < dataset.T * dataset.d or not there.size:
-        there = np.append(there, 0.0)
-    low, high = there.min(), there.max()
-    share = dataset.nnz / max(1, dataset.T * dataset.d)
-    values, counts = np.unique(dataset.y, return_counts=True)
-    held = f"{values[0]:.6g} to {values[-1]:.6g}"
-    if dataset.task == "classification":
-        named = zip(quoted(dataset.classes or ("-1", "+1")), counts.tolist(), strict=False)
-        held = shortlist([f"{name} ({count})" for name, count in named])
-    features = f"features; {100 * share:.3g} % of the values are not 0"
-    return [
-        _line("label", "classes" if dataset.classes else dataset.task, held, 0, "label"),
-        _line(f"1 to {dataset.d}", "numbers", f"{low:.6g} to {high:.6g}", 0, features),
-    ]
 
 
 def _line(column: str, kind: str, values: str, gaps: int, use: str) -> Row:

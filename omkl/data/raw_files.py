@@ -1,8 +1,8 @@
 """The registered files that are odd: one function each, which the ``format`` of a form names.
 
-A reader takes the files of a form and the most bytes that one may hold, and yields the examples in parts,
-with labels as the source writes them. What is no such file is refused by what pandas says of it; what is one
-is known by its content hash.
+A reader takes the files of a form and the most bytes that one may hold, and returns X (T, d), an array or a
+sparse matrix, and the labels (T,) as the source writes them. What is no such file is refused by what pandas
+says of it; what is one is known by its content hash.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import importlib.util
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,27 +19,17 @@ import numpy as np
 
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.columns import is_float
-from omkl.data.reading.formats import ReadFrame, exact, is_workbook
-from omkl.data.reading.numbered import (
-    LARGEST_INDEX,
-    Examples,
-    check_size,
-    csr,
-    decoding,
-    dense,
-    joined,
-    libsvm_parts,
-    read_npz,
-    undense,
-)
+from omkl.data.reading.formats import ReadFrame, exact
+from omkl.data.reading.numbered import check_size, decoding, read_libsvm, read_npz, undense
 from omkl.data.reading.opening import open_binary
 from omkl.errors import UserError, counted
 from omkl.paths import extensions
 
-Parts = Iterator[Examples]
-Reader = Callable[[list[Path], int | None], Parts]
+Rows = tuple[Any, np.ndarray]  # X and labels
+Reader = Callable[[list[Path], int | None], Rows]
 _OTHER = "not the file that is registered"
-_ROWS = 20_000  # of a text, at a time
+_PART = 20_000  # rows of a text, at a time
+_WORKBOOKS = (".xls", ".xlsx")
 
 
 def _frame(path: Path, limit: int | None, named: bool = True) -> Any:
@@ -47,7 +37,7 @@ def _frame(path: Path, limit: int | None, named: bool = True) -> Any:
     import pandas as pd
 
     with decoding(path, _OTHER):
-        if is_workbook(path):
+        if path.suffix in _WORKBOOKS:
             with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
                 check_size(path, archive, limit)
             sheet = pd.read_excel(path, header=None, engine="calamine", dtype=object, na_filter=False)
@@ -72,54 +62,53 @@ def _numbers(frame: Any, path: Path) -> np.ndarray:
         return np.asarray(frame.to_numpy(object).astype(np.float64))
 
 
-def _number_rows(path: Path, limit: int | None) -> Iterator[np.ndarray]:
-    """Yield lines of numbers as arrays (rows, columns)."""
+def _matrix(path: Path, limit: int | None, most: int | None = None) -> Any:
+    """Return lines of numbers as a sparse matrix (T, d). most: lines that are read"""
     import pandas as pd
+    from scipy.sparse import csr_array, vstack
 
     with decoding(path, _OTHER), open_binary(path, limit) as file:
-        how = {"header": None, "dtype": np.float64, "chunksize": _ROWS, **exact()}
-        for part in pd.read_csv(file, sep=_mark(file), **how):
-            yield part.to_numpy()
+        how = {"header": None, "dtype": np.float64, "nrows": most, "chunksize": _PART, **exact()}
+        return vstack([csr_array(part.to_numpy()) for part in pd.read_csv(file, sep=_mark(file), **how)])
 
 
-def _labelled(blocks: Parts, path: Path, limit: int | None) -> Parts:
-    """Yield the parts with the labels that a second file has, one in each line."""
-    labels, begin = np.concatenate([rows[:, 0] for rows in _number_rows(path, limit)]), 0
-    for part in blocks:
-        end = begin + len(part.labels)
-        yield part._replace(labels=np.resize(labels[begin:end], len(part.labels)))
-        begin = end
-    if len(labels) != begin:
-        raise UserError(f"{path}: {counted(len(labels), 'label')} for {counted(begin, 'row')} of features")
+def _labelled(X: Any, path: Path, limit: int | None) -> Rows:
+    """Return rows with the labels that a second file has, one in each line."""
+    labels = _matrix(path, limit).toarray()[:, 0]
+    if len(labels) != X.shape[0]:
+        raise UserError(
+            f"{path}: {counted(len(labels), 'label')} for {counted(X.shape[0], 'row')} of features"
+        )
+    return X, labels
 
 
-def table(paths: list[Path], limit: int | None) -> Parts:
+def table(paths: list[Path], limit: int | None) -> Rows:
     """A table of numbers, with the label in the last column; a first line of words names the columns."""
     frame = _frame(paths[0], limit)
-    yield dense(_numbers(frame.iloc[:, :-1], paths[0]), frame.iloc[:, -1].to_numpy(object))
+    return _numbers(frame.iloc[:, :-1], paths[0]), frame.iloc[:, -1].to_numpy(object)
 
 
-def breast(paths: list[Path], limit: int | None) -> Parts:
+def breast(paths: list[Path], limit: int | None) -> Rows:
     """An id, the features, the label; without the 16 rows that have a gap."""
     frame = _frame(paths[0], limit)
     frame = frame[~(frame == "?").any(axis=1)]
-    yield dense(_numbers(frame.iloc[:, 1:-1], paths[0]), frame.iloc[:, -1].to_numpy(object))
+    return _numbers(frame.iloc[:, 1:-1], paths[0]), frame.iloc[:, -1].to_numpy(object)
 
 
-def wdbc(paths: list[Path], limit: int | None) -> Parts:
+def wdbc(paths: list[Path], limit: int | None) -> Rows:
     """An id, the label, the features."""
-    frame = _frame(paths[0], limit, named=False)
-    yield dense(_numbers(frame.iloc[:, 2:], paths[0]), frame[1].to_numpy(object))
+    frame = _frame(paths[0], limit)
+    return _numbers(frame.iloc[:, 2:], paths[0]), frame[1].to_numpy(object)
 
 
-def votes84(paths: list[Path], limit: int | None) -> Parts:
+def votes84(paths: list[Path], limit: int | None) -> Rows:
     """The party, and votes that are y, n or ?."""
     frame = _frame(paths[0], limit, named=False)
     votes = frame.iloc[:, 1:].replace({"y": "1", "n": "-1", "?": "0"})
-    yield dense(_numbers(votes, paths[0]), frame[0].to_numpy(object))
+    return _numbers(votes, paths[0]), frame[0].to_numpy(object)
 
 
-def mat(paths: list[Path], limit: int | None) -> Parts:
+def mat(paths: list[Path], limit: int | None) -> Rows:
     """MATLAB's arrays X, (T, d) or (d, T), and y."""
     from scipy.io import loadmat
     from scipy.sparse import csr_array
@@ -128,10 +117,9 @@ def mat(paths: list[Path], limit: int | None) -> Parts:
         _check_inflated(paths[0], limit)
         arrays = loadmat(paths[0], variable_names=("X", "y"))
         y = arrays["y"].astype(np.float64).ravel()
-        X = csr_array(arrays["X"] if arrays["X"].shape[0] == len(y) else arrays["X"].T, dtype=np.float64)
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        yield dense(X, y)
+        return csr_array(
+            arrays["X"] if arrays["X"].shape[0] == len(y) else arrays["X"].T, dtype=np.float64
+        ), y
 
 
 def _check_inflated(path: Path, limit: int | None) -> None:
@@ -140,63 +128,49 @@ def _check_inflated(path: Path, limit: int | None) -> None:
     at, total, order = 128, 0, "<" if content[126:128] == b"IM" else ">"
     while limit is not None and len(content) - at >= 8:
         kind, length = struct.unpack_from(f"{order}II", content, at)
-        data, inflate = content[at + 8 : at + 8 + length], zlib.decompressobj()
-        while kind == 15 and data and total <= limit:  # a compressed array
-            total += len(inflate.decompress(data, 2**20))
-            data = inflate.unconsumed_tail
+        data = content[at + 8 : at + 8 + length]
+        total += len(zlib.decompressobj().decompress(data, limit + 1)) if kind == 15 else 0  # compressed
         if total > limit:
-            raise UserError(f"{path}: holds more than {limit:,} bytes; set OMKL_MAX_BYTES to read it")
+            raise UserError(f"{path}: holds more than {limit:,} bytes")
         at += 8 + length
 
 
-def usps_from_1(paths: list[Path], limit: int | None) -> Parts:
-    """LIBSVM text whose digits count from 1."""
-    for part in libsvm_parts(paths[0], limit, 1, False):
-        yield part._replace(labels=part.labels - 1.0)
-
-
-def susy_1m(paths: list[Path], limit: int | None) -> Parts:
+def susy_1m(paths: list[Path], limit: int | None) -> Rows:
     """The first million of the rows: the label, and the features."""
-    left = 1_000_000
-    for rows in _number_rows(paths[0], limit):
-        yield dense(rows[:left, 1:], rows[:left, 0])
-        left -= len(rows)
-        if left <= 0:
-            return
+    rows = _matrix(paths[0], limit, 1_000_000)
+    return rows[:, 1:], rows[:, [0]].toarray()[:, 0]
 
 
-def codrna_unit(paths: list[Path], limit: int | None) -> Parts:
+def codrna_unit(paths: list[Path], limit: int | None) -> Rows:
     """LIBSVM text whose features are brought to [0, 1] by their own least and largest value."""
-    examples = joined(list(libsvm_parts(paths[0], limit, 1, False)))
+    examples = read_libsvm(paths, limit)
     if examples.d > 10_000:
         raise UserError(f"{paths[0]}: {examples.d:,} columns, and the registered set has 8")
     X = undense(examples)
     least, spread = X.min(axis=0), np.ptp(X, axis=0)
-    yield dense((X - least) / np.where(spread > 0, spread, 1.0), examples.labels)
+    return (X - least) / np.where(spread > 0, spread, 1.0), examples.labels
 
 
-def labels_apart(paths: list[Path], limit: int | None) -> Parts:
+def labels_apart(paths: list[Path], limit: int | None) -> Rows:
     """A file of features, and one with a label in each line."""
-    parts = (dense(rows, rows[:, 0]) for rows in _number_rows(paths[0], limit))
-    yield from _labelled(parts, paths[1], limit)
+    return _labelled(_matrix(paths[0], limit), paths[1], limit)
 
 
-def ones(paths: list[Path], limit: int | None) -> Parts:
+def ones(paths: list[Path], limit: int | None) -> Rows:
     """Lines that list the columns, from 1, which are 1; and a file with a label in each line."""
+    from scipy.sparse import csr_array
+
     with decoding(paths[0], _OTHER), open_binary(paths[0], limit) as file:
         rows = [np.array(line.split(), np.int64) for line in file if line.strip()]
-        columns = np.concatenate(rows) - 1
-        if not 0 <= columns.min() <= columns.max() < LARGEST_INDEX:
-            raise ValueError(f"a column number is not within 1 to {LARGEST_INDEX}")
-    at, d = np.repeat(np.arange(len(rows)), list(map(len, rows))), int(columns.max()) + 1
-    examples = csr(at, columns, np.ones(len(at)), np.empty(len(rows)), d)
-    yield from _labelled(iter([examples]), paths[1], limit)
+        columns, at = np.concatenate(rows) - 1, np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        X = csr_array((np.ones(len(at)), (at, columns)))
+    return _labelled(X, paths[1], limit)
 
 
 # ------------------------------------------------------------------ regression, scaled as in AdaRaker's files
 
 
-def air(paths: list[Path], limit: int | None) -> Parts:
+def air(paths: list[Path], limit: int | None) -> Rows:
     """The first 9000 rows, without the date; the time of day is a fraction of the day, to the minute."""
     frame = _frame(paths[0], limit).iloc[:9000, :15]
     time = np.array([_hours(cell) for cell in frame[1]])
@@ -204,7 +178,7 @@ def air(paths: list[Path], limit: int | None) -> Parts:
     X = _numbers(frame.iloc[:, 2:].replace(",", ".", regex=True), paths[0])
     X, y = np.column_stack([time, X[:, 1:]]), X[:, 0]
     kept = (y >= 0) & (y <= 200)
-    yield dense((X[kept] + 200) / 2975, (y[kept] - 0.1) / 11.8)
+    return (X[kept] + 200) / 2975, (y[kept] - 0.1) / 11.8
 
 
 def _hours(text: str) -> float:
@@ -213,22 +187,22 @@ def _hours(text: str) -> float:
     return float(hour) + sum(float(part) / 60**place for place, part in enumerate(others, 1))
 
 
-def energy(paths: list[Path], limit: int | None) -> Parts:
+def energy(paths: list[Path], limit: int | None) -> Rows:
     """The rows of up to 300 Wh, without the date and two columns of random numbers."""
     X = _numbers(_frame(paths[0], limit).iloc[:, 1:27], paths[0])
     X, y = X[:, 1:], X[:, 0]
     kept = (y >= 0) & (y <= 300)
-    yield dense((X[kept] + 6.6) / 778.9, (y[kept] - 10) / 290)
+    return (X[kept] + 6.6) / 778.9, (y[kept] - 10) / 290
 
 
-def istanbul(paths: list[Path], limit: int | None) -> Parts:
+def istanbul(paths: list[Path], limit: int | None) -> Rows:
     """A workbook with two lines of names, the date and the return in lira; or the arrays of .npz."""
-    if is_workbook(paths[0]):
+    if paths[0].suffix in _WORKBOOKS:
         numbers = _numbers(_frame(paths[0], limit).iloc[1:, 2:], paths[0])
         X, y = numbers[:, 1:], numbers[:, 0]
     else:
         X, y = read_npz(paths[0], limit)
-    yield dense(X / 0.1219443976671532, (y + 0.084715902) / 0.185336596)
+    return X / 0.1219443976671532, (y + 0.084715902) / 0.185336596
 
 
 _TARGETS = {  # place of the target, largest feature, and the target's least value and range
@@ -238,16 +212,16 @@ _TARGETS = {  # place of the target, largest feature, and the target's least val
 }
 
 
-def _scaled(paths: list[Path], limit: int | None, place: int, most: float, low: float, spread: float) -> Parts:
+def _scaled(paths: list[Path], limit: int | None, place: int, most: float, low: float, spread: float) -> Rows:
     """A table of numbers whose features stand before the target."""
     X = _numbers(_frame(paths[0], limit), paths[0])
-    yield dense(X[:, :place] / most, (X[:, place] - low) / spread)
+    return X[:, :place] / most, (X[:, place] - low) / spread
 
 
 READERS: dict[str, Reader] = {
     reader.__name__: reader
     for reader in (
-        *(table, breast, wdbc, votes84, mat, usps_from_1, susy_1m, codrna_unit, labels_apart, ones),
+        *(table, breast, wdbc, votes84, mat, susy_1m, codrna_unit, labels_apart, ones),
         *(air, energy, istanbul),
     )
 }
@@ -267,8 +241,8 @@ def own_reader(name: str) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def own_parts(name: str, paths: list[Path]) -> Parts:
-    """Yield what the function of that name in that file makes of a form's files: X and y, or a frame."""
+def own_rows(name: str, paths: list[Path]) -> Rows:
+    """Return what the function of that name in that file makes of a form's files: X and y, or a frame."""
     from omkl.data.preparing.recipe import recipe_of
     from omkl.data.preparing.user_table import as_frame, table_of
 
@@ -283,9 +257,7 @@ def own_parts(name: str, paths: list[Path]) -> Parts:
     except Exception as error:  # of the user's own code
         raise UserError(f"{file}: {name}(...) ended with {type(error).__name__}: {error}") from error
     if isinstance(made, tuple):
-        X, y = made
-        yield dense(np.asarray(X, np.float64), np.asarray(y))
-        return
+        return np.asarray(made[0], np.float64), np.asarray(made[1])
     table = table_of(ReadFrame(as_frame(made)), f"{file}: {name}", Preparation(label="label"))
     X, labels, _ = recipe_of(table)[0].apply(table)
-    yield dense(X, np.asarray(labels))
+    return X, np.asarray(labels)

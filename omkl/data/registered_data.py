@@ -46,7 +46,7 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
 
 
 def registered(name: str) -> "Registered":
-    """Return the data set of a registered name or alias. Raises UserError for an unknown one."""
+    """Return the data set of a registered name. Raises UserError for an unknown one."""
     entry = registry.entry(name)
     return Registered(entry.name, entry.task, entry.name, entry)
 
@@ -55,20 +55,6 @@ def from_json(content: Mapping[str, Any]) -> DataRef:
     """Return the data set of `DataRef.to_json`."""
     preparation = Preparation.from_json(content.get("preparation", {}))
     return find(content["data"], task=content.get("task", "classification"), preparation=preparation)
-
-
-def load(
-    spec: str, *, download: bool = True, task: str = "classification", preparation: Preparation = AS_IT_IS
-) -> Dataset:
-    """Return the data set of a registered name or of a file (LIBSVM, .npz, .csv, .xlsx, .parquet, ...).
-
-    A named set comes from OMKL_DATA, the downloads or scikit-learn, or is downloaded now (if ``download``).
-    Its content must be the registered one. Parsed copies are reused while the source is the same.
-    Files may be compressed (.gz, .bz2, .xz, .zst, .zip). task: of a file (classification: the labels are
-    classes; of a regression numbers); preparation: of a file; a registered set has its own. Raises UserError
-    for an unknown name, a missing file, broken content, or other content than registered.
-    """
-    return find(spec, task=task, preparation=preparation).load(download)
 
 
 # ------------------------------------------------------------------ a registered set
@@ -101,16 +87,8 @@ class Registered(DataRef):
         reader = own_reader(form.format)  # whose copies are made anew where it is changed
         copy = cache.parsed_path(self.name, form, [*paths, *([reader] if reader else [])], self.task)
         dataset = cache.read_or_none(copy)
-        if dataset is None or self.entry.content_hash not in (None, dataset.content_hash):
+        if dataset is None or not self.entry.describes(dataset):
             dataset = from_copy(read_registered(self.entry, *source), copy)
-        return self._checked(dataset)
-
-    def _checked(self, dataset: Dataset) -> Dataset:
-        """Return the data. Raises UserError where the entry says how many there are, and that is wrong."""
-        for key in ("T", "nnz"):
-            told, actual = getattr(self.entry, key), getattr(dataset, key)
-            if told not in (None, actual):
-                raise UserError(f"conf/data/{self.name}.yaml: {key}: got {told}, but the data have {actual}")
         return dataset
 
     def named(self, name: str) -> "Registered":
@@ -140,9 +118,7 @@ class Registered(DataRef):
 
     @property
     def to_be_downloaded(self) -> bool:
-        mirror = opening.environment("OMKL_MIRROR")  # one that is a folder needs no network
-        allowed = bool(mirror and "://" not in mirror) or not opening.offline()
-        return allowed and self.is_downloadable and self._locate() is None
+        return not opening.offline() and self.is_downloadable and self._locate() is None
 
     def paths(self) -> list[Path]:
         """Return the set's files, or the parsed copy of one without. Raises UserError where it is missing."""
@@ -151,11 +127,9 @@ class Registered(DataRef):
     def verify(self) -> str:
         """Read the source again, not its parsed copy, and return the content hash.
 
-        Raises UserError with the file, the expected and the actual hash when it is not the registered
-        content, and with the numbers where the entry describes that content wrongly.
+        Raises UserError with the file, the expected and the actual numbers and hash when they differ.
         """
-        dataset = read_registered(self.entry, *self._found(False))
-        return self._checked(dataset).content_hash
+        return read_registered(self.entry, *self._found(False)).content_hash
 
     def get(self, force: bool = False) -> list[Path]:
         """Download the set if it is not there (``force``: even if it is), verify it, and return its files.
@@ -182,7 +156,7 @@ class Registered(DataRef):
         folder, failures = incoming / self.name, list[OmklError]()
         forms = [form for form in self.entry.forms if form.files]
         for form in list(filter(_downloadable, forms)) or forms[:1]:
-            limit = opening.size_limit(self.entry.size_limit(form))
+            limit = self.entry.size_limit(form)
             most = 1 if opening.environment("OMKL_MIRROR") else max(len(file.urls) for file in form.files)
             for nth in range(max(most, 1)):
                 try:
@@ -238,7 +212,7 @@ class Registered(DataRef):
         )
         return (
             f"{network}set OMKL_DATA to a folder that holds {self._file_names()}, "
-            "or OMKL_MIRROR to a URL or folder to fetch it from"
+            "or OMKL_MIRROR to a URL to fetch it from"
         )
 
     def _file_names(self) -> str:

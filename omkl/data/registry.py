@@ -16,9 +16,9 @@ from omkl import conf, schema
 from omkl.data import streams
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.preparing.labels import y_of
-from omkl.data.raw_files import READERS, TWO_FILES, own_parts, own_reader
+from omkl.data.raw_files import READERS, TWO_FILES, own_reader, own_rows
 from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_npz
-from omkl.data.reading.opening import LIMIT, size_limit
+from omkl.data.reading.opening import LIMIT
 from omkl.errors import UserError, show, suggest
 from omkl.paths import files_in
 from omkl.schema import one_of, such
@@ -110,7 +110,6 @@ class DataEntry:
     positive_share: float | None = None
     classes: tuple[str, ...] | None = None
     permutations: str | None = None
-    aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     file_order: str | None = None
 
@@ -130,6 +129,14 @@ class DataEntry:
         """Number of classes; 2 for other tasks, too."""
         return len(self.classes) if self.classes else 2
 
+    def describes(self, dataset: Dataset) -> bool:
+        """Whether the data have the registered content, and are as large as the entry says."""
+        columns = int(dataset.indices.max(initial=-1)) + 1
+        if self.content_hash is None:
+            return (dataset.T, columns) == (self.T, self.d)
+        same = (dataset.content_hash, dataset.T, dataset.nnz) == (self.content_hash, self.T, self.nnz)
+        return same and columns <= self.d
+
     def size_limit(self, form: Form) -> int:
         """Return how many bytes a file of this form may hold: generous for the declared size."""
         sparse = form.format in ("libsvm", "ones", "mat") and self.nnz is not None
@@ -142,46 +149,28 @@ def registered_names() -> list[str]:
     return conf.options("data")
 
 
-def _files() -> tuple[Path, ...]:
-    """Return the entries' files, ours and those of the folders that extend omkl."""
+def _files() -> dict[str, Path]:
+    """Return the entries' files by name, ours and those of the folders that extend omkl."""
     files = (path for folder in conf.folders("data") for path in files_in(folder, "*.yaml"))
-    return tuple(path for path in files if path.name[0] not in "._")
+    return {path.stem: path for path in files if path.name[0] not in "._"}
 
 
 def is_name(spec: str) -> bool:
-    """Whether ``spec`` is a registered name or alias; no file is needed for the answer."""
-    return spec in registered_names() or spec in _aliases(_files())
+    """Whether ``spec`` is a registered name; no file is needed for the answer."""
+    return spec in registered_names()
 
 
 def entry(name: str) -> DataEntry:
-    """Return the entry of a name or alias. Raises UserError with a suggestion for an unknown one."""
-    files = _files()
-    paths = {path.stem: path for path in files}
-    aliases = {} if name in paths else _aliases(files)
-    if name not in paths and name not in aliases:
-        raise UserError(f"unknown data set {name!r}{suggest(name, [*paths, *aliases])}; see `omkl list data`")
-    return _entry(paths[name] if name in paths else paths[aliases[name]])
+    """Return the entry of a name. Raises UserError with a suggestion for an unknown one."""
+    if (path := _files().get(name)) is None:
+        raise UserError(f"unknown data set {name!r}{suggest(name, _files())}; see `omkl list data`")
+    return _entry(path)
 
 
 def entry_of(name: str, content_hash: str) -> DataEntry | None:
     """Return the entry of a data set with this name and content, None if it is not a registered one."""
     item = entry(name) if is_name(name) else None
     return item if item and item.content_hash == content_hash else None
-
-
-@cache
-def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
-    """Return the name that each alias stands for. Raises UserError for one that stands for two."""
-    path_of: dict[str, Path] = {path.stem: path for path in paths}
-    aliases: dict[str, str] = {}
-    for path in paths:
-        for alias in _entry(path).aliases:
-            if path_of.setdefault(alias, path) != path:
-                raise UserError(
-                    f"{path}: the alias {show(alias)} is already used by {path_of[alias]}; rename one"
-                )
-            aliases[alias] = path.stem
-    return aliases
 
 
 @cache
@@ -211,9 +200,9 @@ def _faults(item: DataEntry) -> Iterator[str]:
             yield f"forms[{number}]: files: {needed} needed for format {form.format}"
         if form.format in EMBEDDED and form.dataset not in embedded:
             yield f"forms[{number}]: dataset: {show(form.dataset)}; one of {', '.join(embedded)}"
-        if bool(form.labels) != of_classes:
-            yield f"forms[{number}]: labels: needed of a classification alone, whose labels they map"
-        elif form.labels and set(form.labels.values()) != numbers:
+        if bool(form.labels) != of_classes and item.task != "novelty":
+            yield f"forms[{number}]: labels: needed of a classification, whose labels they map"
+        elif of_classes and form.labels and set(form.labels.values()) != numbers:
             shown = ", ".join(map(str, sorted(numbers)))
             yield f"forms[{number}]: labels: should map the source's labels to {shown}"
 
@@ -227,7 +216,7 @@ def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Datas
     The source is read in parts, so that no text and no dense rows are in memory as a whole.
     """
     where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
-    limit = size_limit(item.size_limit(form))
+    limit = item.size_limit(form)
     rows = []
     for part in source_parts(form, list(paths), limit):
         y, _ = y_of(part.labels, item.task, where, mapping=form.labels)
@@ -235,18 +224,14 @@ def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Datas
     examples, notes = joined(rows), item.notes_on_content
     dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)
     dataset = replace(dataset, classes=item.classes)
-    columns = int(examples.indices.max(initial=-1)) + 1
-    if item.content_hash is None:
-        same = (dataset.T, columns) == (item.T, item.d)
-    else:
-        same = dataset.content_hash == item.content_hash and columns <= item.d
-    if not same:
+    if not item.describes(dataset):
         two = item.task == "classification" and item.classes is None
         share = f", {dataset.positive_share:.6f} positive" if two else ""
+        nnz = "" if item.nnz is None else f", nnz={item.nnz}"
         raise UserError(
             f"{where}: not the registered content of {item.name}: "
-            f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}), "
-            f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
+            f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}{nnz}), "
+            f"got {dataset.content_hash} (T={dataset.T}, d={int(examples.indices.max(initial=-1)) + 1}, nnz={dataset.nnz}{share})"
         )
     return dataset
 
@@ -270,4 +255,8 @@ def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[E
         yield dense(X, y.astype(np.float64))
     else:
         reader = READERS.get(form.format)
-        yield from reader(paths, limit) if reader else own_parts(form.format, paths)
+        X, y = reader(paths, limit) if reader else own_rows(form.format, paths)
+        if not isinstance(X, np.ndarray):
+            X.sum_duplicates()
+            X.eliminate_zeros()
+        yield dense(X, y)

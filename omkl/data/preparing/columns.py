@@ -21,9 +21,7 @@ KINDS = NUMBERS, WORDS, DATE = "numbers", "words", "a date"
 TRUTH = {"false": 0.0, "true": 1.0}
 Where = Callable[[int], str]  # file and number of a row, as messages have them
 _EPOCH, _DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
-_ISO = re.compile(
-    r"([1-9]\d{3})(?:-(\d\d)|([-/.])(\d{1,2})\3(\d{1,2})(?:[T ]+(\d{1,2})(:.+)?)?)", re.ASCII
-)
+_ISO = re.compile(r"([1-9]\d{3})(?:-(\d\d)|([-/.])(\d{1,2})\3(\d{1,2})(?:[T ]+(\d{1,2})(:.+)?)?)", re.ASCII)
 
 
 class Column:

@@ -101,15 +101,21 @@ def finder(names: Iterable[Any]) -> Callable[[str], int | None]:
     return find
 
 
-def class_numbers(
-    labels: np.ndarray, mapping: Mapping[str, int] | None, where: str, declared: bool = False
+def y_of(
+    labels: np.ndarray,
+    task: str,
+    where: str,
+    declared: bool = False,
+    mapping: Mapping[str, int] | None = None,
 ) -> tuple[np.ndarray, Classes]:
-    """Return y (T,) and, without ``mapping``, the labels as texts in the order of their numbers.
+    """Return labels or targets as numbers (T,), and, without ``mapping``, the names of the classes in order.
 
-    y is -1 and +1 of two classes, 0 .. C-1 of more, as ``mapping`` says; without it numbers sort as numbers,
+    Classes are -1 and +1 of two, 0 .. C-1 of more, as ``mapping`` says; without it numbers sort as numbers,
     words as words. Raises UserError for labels outside the mapping, for fewer than 2 classes or more than
-    MOST_CLASSES, and for numbers that are plainly targets.
+    MOST_CLASSES, for numbers that are plainly targets, and for targets that are none.
     """
+    if task != "classification" and mapping is None:
+        return targets(labels, where), None
     names, place, numbers = distinct(labels, declared)
     if mapping is None:
         _check_classes(names, numbers, len(labels), where)
@@ -121,19 +127,6 @@ def class_numbers(
         unknown = names[found.index(None)]
         raise UserError(f"{where}: label {show(unknown)}; expected one of {', '.join(mapping)}")
     return np.array([given_numbers[number] for number in found if number is not None])[place], None
-
-
-def y_of(
-    labels: np.ndarray,
-    task: str,
-    where: str,
-    declared: bool = False,
-    mapping: Mapping[str, int] | None = None,
-) -> tuple[np.ndarray, Classes]:
-    """Return labels or targets as numbers (T,), and the names of the classes, see `class_numbers`."""
-    if task == "classification":
-        return class_numbers(labels, mapping, where, declared)
-    return targets(labels, where), None
 
 
 def task_of(labels: np.ndarray, where: str, declared: bool = False) -> tuple[str, str]:
@@ -160,26 +153,17 @@ def task_of(labels: np.ndarray, where: str, declared: bool = False) -> tuple[str
 def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, where: str) -> None:
     """Raise UserError for labels that are no classes, with the settings that help."""
     count = len(texts)
-    fault = ""
-    if count < 2:
-        fault = "classification needs at least two"
-    elif count > MOST_CLASSES:
-        fault = f"classification takes at most {MOST_CLASSES}"
-    elif numbers is None and count > FEW and 2 * count > T:
-        fault = "they name the rows rather than classes"
-    elif numbers is None or not _are_targets(numbers, T):
+    name_rows = numbers is None and count > FEW and 2 * count > T
+    are_targets = numbers is not None and _are_targets(numbers, T)
+    if 2 <= count <= MOST_CLASSES and not name_rows and not are_targets:
         return
-    faults = [fault] if fault else []
-    if count > 1:
-        other = "label=COLUMN names another column of a table"
-        faults.append("task=regression takes them as targets" if numbers is not None else other)
-        faults.append("positive=CLASS takes one against the rest of a table")
-    every = (
-        f"{count} different labels ({shortlist(quoted(texts))})"
-        if count > 1
-        else f"every label is {texts[0]}"
+    fault = "they name the rows" if name_rows else f"classification takes 2 to {MOST_CLASSES} classes"
+    helps = (
+        "label=COLUMN names another column" if numbers is None else "task=regression takes them as targets"
     )
-    raise UserError("; ".join([f"{where}: {every}", *faults]))
+    every = f"{count} different labels ({shortlist(quoted(texts))})"
+    helps += ", positive=CLASS takes one class of a table against the rest"
+    raise UserError(f"{where}: {every if count > 1 else f'every label is {texts[0]}'}; {fault}; {helps}")
 
 
 def _are_targets(numbers: np.ndarray, T: int) -> bool:
@@ -191,7 +175,7 @@ def _are_targets(numbers: np.ndarray, T: int) -> bool:
 
 
 def notes_on_classes(classes: Classes, y: np.ndarray) -> tuple[str, ...]:
-    """Return notes on classes that may be none: spellings of another, one row, or numbers that are many."""
+    """Return notes on classes that may be none: spellings of another, or one row."""
     if classes is None:
         return ()
     notes = list(note_on_alike(classes))
@@ -200,9 +184,6 @@ def notes_on_classes(classes: Classes, y: np.ndarray) -> tuple[str, ...]:
         if single := [name for name, count in zip(classes, rows.tolist(), strict=True) if count == 1]:
             are = "has one row" if len(single) == 1 else "have one row each"
             notes.append(f"labels: {shortlist(quoted(single))} {are}; {IS_CLASS}")
-    if len(classes) > FEW and all(text.removeprefix("-").isdecimal() for text in classes):
-        text = f"{len(classes)} different numbers are taken as classes"
-        notes.append(f"{text}; task=regression takes them as targets")
     return tuple(notes)
 
 

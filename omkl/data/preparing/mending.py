@@ -73,11 +73,6 @@ KINDS = (
         _TO_NUMBERS.format(rf".str.replace(r'^[{_MINUS}]', '-', regex=True)"),
     ),
     Kind(
-        "a number in thousands or millions",
-        r"[-+]?\d*\.?\d+[kKMB]",
-        "{c} = pandas.to_numeric({t}.replace({{'[kK]$': 'e3', 'M$': 'e6', 'B$': 'e9'}}, regex=True){rest})",
-    ),
-    Kind(
         "a time of day, or a duration",
         r"\d{1,3}:\d{2}(?::\d{2}(?:\.\d+)?)?",
         "{c} = pandas.to_timedelta({t}.str.replace(r'^(\\d+:\\d+)$', r'\\1:00', regex=True){rest})"
@@ -104,9 +99,13 @@ def stop_of(column: Column, table: "Table") -> Stop | None:
         return _stop_of_eight_digits(column, table)
     if (stop := _stop_of_kind(column, table)) or column.is_truth or column.dtype.kind == "M":
         return stop
-    if column.dates is not None:
-        return _stop_of_offsets(column, table) if len(column.offsets) > 1 else None
-    if column.numbers is not None:
+    if column.dates is not None and len(column.offsets) > 1:
+        local = ".dt.tz_convert('Europe/Berlin').dt.tz_localize(None)"  # such as it may be
+        line = f"{_frame(column)} = pandas.to_datetime({_texts(column)}, utc=True){local}"
+        shown = " and ".join(offset or "none" for offset in column.offsets[:3])
+        text = f"{table.path}: column '{column.name}' holds times with different offsets from UTC ({shown})"
+        return _stop(column, text, 1, (line,))
+    if column.dates is not None or column.numbers is not None:
         return None
     if len(column.words) > _SAMPLE and not stop_of(column.of_words(_SAMPLE), table):
         return None
@@ -201,14 +200,6 @@ def _stop_of_eight_digits(column: Column, table: "Table") -> Stop | None:
     line = f"{frame} = pandas.to_datetime({digits}, format='%Y%m%d', errors='coerce')"
     holds = f"{table.where(row)}: column '{column.name}' holds {numbers[row]:.0f}"
     return _stop(column, f"{holds}, which is no date, as the others are", int((~is_date).sum()), (line,))
-
-
-def _stop_of_offsets(column: Column, table: "Table") -> Stop:
-    local = ".dt.tz_convert('Europe/Berlin').dt.tz_localize(None)"  # such as it may be
-    line = f"{_frame(column)} = pandas.to_datetime({_texts(column)}, utc=True){local}"
-    shown = " and ".join(offset or "none" for offset in column.offsets[:3])
-    text = f"{table.path}: column '{column.name}' has times with different offsets from UTC ({shown})"
-    return _stop(column, f"{text}; write local times", 1, (line,))
 
 
 # ------------------------------------------------------------------ notations of numbers and times

@@ -29,7 +29,7 @@ _IS_LABEL = "is the label in other words"
 _NUMBERS_ROWS = "is a row number"
 _MOST_NAMED = 5  # columns of one kind that have a note each
 _MOST_LOOKED_AT = 1000  # columns of a sparse matrix, those with the most values
-_FIRST = 64  # rows, of each class, that are looked at first
+_FIRST = 64  # rows that are looked at first
 _FEWEST_EQUAL = 3  # cells that hold a code
 _FEWEST_OTHERS = 5  # different values beside a code: a flag has fewer
 _MOST_CODES = 3  # of one column
@@ -156,37 +156,22 @@ class _Classes:
         _, place, sizes = np.unique(y, return_inverse=True, return_counts=True)
         T, self.n = len(y), len(sizes)
         self.rows, self.starts = np.argsort(place.ravel(), kind="stable"), np.cumsum(sizes) - sizes
-        few = [self.rows[start : start + min(_FIRST, n)] for start, n in zip(self.starts, sizes, strict=True)]
-        self.few, self.starts_of_few = np.concatenate(few), np.cumsum([0, *map(len, few[:-1])])
-        self.chance = (math.lgamma(T + 1) - sum(math.lgamma(n + 1) for n in sizes)) / math.log(
-            10
-        ) - math.log10(max(d, 1))
+        arrangements = math.lgamma(T + 1) - sum(math.lgamma(n + 1) for n in sizes)
+        self.chance = arrangements / math.log(10) - math.log10(max(d, 1))
         self.is_too_few = self.n < 2 or 3 * self.n > T
 
     def said(self, column: Noted) -> str:
-        """Return what is said of a column that has one value, or its gaps, in each class, or a threshold."""
-        if self.is_too_few or not self._found(column, self.few, self.starts_of_few):
+        """Return what is said of a column that has one value in each class, or a threshold between two."""
+        if self.is_too_few:
             return ""
-        said = self._found(column, self.rows, self.starts)
-        return (
-            said
-            if self.chance >= math.log10(_CHANCE_COPY if said == _IS_LABEL else _CHANCE_THRESHOLD)
-            else ""
-        )
-
-    def _found(self, column: Noted, rows: np.ndarray, starts: np.ndarray) -> str:
-        numbers = column.numbers[rows]
-        lows, highs = np.fmin.reduceat(numbers, starts), np.fmax.reduceat(numbers, starts)  # nan: all gaps
-        gaps = np.add.reduceat(np.isnan(numbers).astype(int), starts)
-        is_whole = (gaps == 0) | np.isnan(lows)
-        if is_whole.all() and ((lows == highs) | np.isnan(lows)).all() and len(np.unique(lows)) == self.n:
-            return _IS_LABEL
-        if is_whole.all() and gaps.any() and not np.isnan(lows).all():
-            where = "the rows of one class" if self.n == 2 else "all rows of some classes and in no others"
-            return f"has its gaps in {where}"
+        numbers = column.numbers[self.rows]
+        lows, highs = (end.reduceat(numbers, self.starts) for end in (np.minimum, np.maximum))  # nan: gaps
+        if (lows == highs).all() and len(np.unique(lows)) == self.n:
+            return _IS_LABEL if self.chance >= math.log10(_CHANCE_COPY) else ""
         below, above = np.argsort(lows)[[0, -1]]
-        if self.n == 2 and column.kind == NUMBERS and not gaps.any() and highs[below] < lows[above]:
-            return f"alone divides the classes, between {highs[below]:.6g} and {lows[above]:.6g}"
+        if self.n == 2 and column.kind == NUMBERS and highs[below] < lows[above]:
+            said = f"alone divides the classes, between {highs[below]:.6g} and {lows[above]:.6g}"
+            return said if self.chance >= math.log10(_CHANCE_THRESHOLD) else ""
         return ""
 
 

@@ -246,14 +246,12 @@ def _notes_on_cells(table: Table, recipe: Recipe) -> list[str]:
 
 
 def _nothing_left(table: Table, chosen: TableChoice) -> str:
-    """Return why no column is a feature, and what helps."""
-    others = {name: why for name, why in chosen.left_out.items() if why != "drop="}
-    if others:
-        return "; ".join(f"column '{name}' is left out, since {why}" for name, why in others.items())
-    if chosen.left_out or chosen.ids:
-        leaves = f"{table.form.words_of(['id', 'drop'])} leaves no feature besides the label"
-        return f"{leaves}; leave out fewer columns"
-    return f"{counted(len(table.names), 'column')}, so no features{table.of_separator}"
+    """Return why no column is a feature."""
+    why = [f"'{name}' ({reason})" for name, reason in chosen.left_out.items()]
+    others = [f"'{name}' (id=)" for name in chosen.ids]
+    return (
+        f"no column is left as a feature besides the label: {shortlist([*why, *others])}{table.of_separator}"
+    )
 
 
 # ------------------------------------------------------------------ the data set of a table

@@ -16,8 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from omkl.data.preparation import Preparation, clean
 from omkl.data.reading.numbered import Examples, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.reading.opening import COMPRESSION, is_compressed, open_binary
@@ -30,8 +28,18 @@ _OF_OURS = ("chunksize", "iterator", "storage_options", "filesystem")  # keyword
 _QUOTED = re.compile(r'"[^"]*"')
 _LIBSVM_ROW = re.compile(r"[^\s,;|:]+(?:\s+(?:[0-9]+|qid):[^\s,;|]*)+")
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(\.\d+)?")  # pandas adds .1 to a second one
 _LOOKED_AT = 100_000  # rows of a text, whose whole numbers may be codes
 _ODD = re.compile(r"[-+]?0\d+(?:\.0*)?|\+\d+|\d+\.?\d*[eE]\d+|[-+]?\d{16,}")  # what a number does not keep
+_HELPS = {  # what pandas says: what helps
+    "can't decode byte 0xf[ef] in position 0": "the text is not UTF-8: read.encoding=utf-16 may read it",
+    "can't decode": "the text is not UTF-8: read.encoding=cp1252 may read it",
+    "import.*arrow": "pip install 'omkl[parquet]'",
+    "Length of header": "the rows have more fields than the first line: read.index_col=0 takes their first field "
+    "as the row's name, read.skiprows=1 leaves out a first line that names no columns",
+    "Expected .*fields": "read.skiprows=N leaves out lines before the table, 'read.sep=;' names another separator",
+}
+_HIDDEN = ("float_precision", "low_memory")  # of `exact`
 _OF_TEXT: Mapping[str, Any] = {"skipinitialspace": True, "index_col": False}
 _OF_TABLES = ("label", "id", "drop", "missing", "positive")
 _OF_LIBSVM = ("index_base", "qid")
@@ -219,7 +227,9 @@ class _Call:
         """Return the call that reads a file. Raises UserError for a text whose separator nothing says."""
         call = cls(path, of_file.reader, {**of_file.usual, **form.read})
         if call.reader == "read_csv":
-            call.keywords = {**_OF_TEXT, **({} if "engine" in form.read else exact()), **call.keywords}
+            mark = str(form.read.get("sep") or form.read.get("delimiter") or ",")
+            of_c = "engine" not in form.read and (len(mark) == 1 or mark == r"\s+")
+            call.keywords = {**_OF_TEXT, **(exact() if of_c else {}), **call.keywords}
             if not {"sep", "delimiter"} & form.read.keys():
                 call.keywords["sep"] = _separator(path, of_file, form)
         if {"header", "names"} & form.read.keys():
@@ -241,7 +251,7 @@ class _Call:
         return f"pandas.{self.reader}({', '.join(self._typed())})"
 
     def _typed(self) -> list[str]:
-        shown = {key: value for key, value in self.keywords.items() if key != "float_precision"}
+        shown = {key: value for key, value in self.keywords.items() if key not in _HIDDEN}
         return [f"{key}={getattr(value, '__name__', repr(value))}" for key, value in shown.items()]
 
     @property
@@ -252,7 +262,7 @@ class _Call:
         return [f"frame = pandas.{self.reader}({', '.join(words)})", *([] if self.named else [number])]
 
     def guarded(self, read: Callable[[], Any]) -> Any:
-        """Return what a call of pandas reads. Raises UserError where rows have more fields than the first."""
+        """Return what a call of pandas reads. Raises UserError with what it says, and what helps."""
         import pandas as pd
 
         try:
@@ -262,36 +272,13 @@ class _Call:
         except (UserError, MemoryError):
             raise
         except Exception as error:  # pandas and its libraries have dozens of kinds
-            said, helps = " ".join(str(error).split())[:200] or type(error).__name__, ""
-            if isinstance(error, UnicodeError):
-                code = "utf-16" if re.search("byte 0xf[ef] in position 0", said) else "cp1252"
-                helps = f"the text is not UTF-8: read.encoding={code} may read it"
-            elif isinstance(error, ImportError):
-                helps = "pip install 'omkl[parquet]'" if "arrow" in said else ""
-            elif isinstance(error, pd.errors.ParserWarning):
-                said = "the rows have more fields than the first line"
-                helps = (
-                    "read.index_col=0 takes their first field as the row's name, read.skiprows=1 leaves out"
-                )
-                helps += " a first line that names no columns"
-            elif "Expected" in said and "fields" in said:
-                helps = (
-                    "read.skiprows=N leaves out lines before the table, 'read.sep=;' names another separator"
-                )
+            said = " ".join(str(error).split())[:200] or type(error).__name__
+            helps = next((helps for pattern, helps in _HELPS.items() if re.search(pattern, said)), "")
             raise UserError(f"{self.path}: {self}: {said}{'; ' if helps else ''}{helps}") from None
 
     def whole(self) -> Any:
-        """Return a whole file as a frame; a text whose parts differ in kind is read at once."""
-        import pandas as pd
-
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            frame = self()
-        if (
-            any(one.category is pd.errors.DtypeWarning for one in caught)
-            and "low_memory" not in self.keywords
-        ):
-            frame = self(low_memory=False)
+        """Return a whole file as a frame."""
+        frame = self()
         if self.reader == "read_parquet":  # which keeps categories that are numbers in its metadata alone
             from pyarrow.parquet import read_schema
 
@@ -305,17 +292,13 @@ class _Call:
 
         Raises UserError for numbers that count.
         """
-        left = ("dtype", "na_values", "usecols", "parse_dates", "converters", "skipfooter")
-        first = _Call(self.path, self.reader, {k: v for k, v in self.keywords.items() if k not in left})
-        rows = first(header=None, nrows=1, dtype=str, keep_default_na=False, index_col=None)
-        cells = [str(cell) for cell in rows.iloc[0]] if len(rows) else [""]
-        try:
-            numbers = [float(cell) for cell in cells]
-        except ValueError:
+        given = {key: value for key, value in self.keywords.items() if key != "skipfooter"}
+        names = list(map(str, _Call(self.path, self.reader, given)(nrows=0).columns))
+        if not all(map(_NUMBER.fullmatch, names)):
             return True
-        if len(numbers) > 1 and numbers[0] in (0.0, 1.0) and (np.diff(numbers) == 1).all():
+        if len(names) > 1 and names in [[str(n + first) for n in range(len(names))] for first in (0, 1)]:
             raise UserError(
-                f"{self.path}: the first line ({shortlist(cells)}) counts: it may name "
+                f"{self.path}: the first line ({shortlist(names)}) counts: it may name "
                 "the columns or be a row; read.header=0 if it names them, read.header=null if it is a row"
             )
         return False
@@ -348,12 +331,12 @@ class _Call:
 
 
 @cache
-def exact() -> dict[str, str]:
-    """Return the keyword with which pandas reads a number as ``float`` does; since 3.1 it does so anyway."""
+def exact() -> dict[str, Any]:
+    """Return keywords of pandas' C engine: columns at once, numbers as ``float`` does; since 3.1 it does so."""
     import pandas as pd
 
     is_new = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
-    return {} if is_new else {"float_precision": "round_trip"}
+    return {"low_memory": False, **({} if is_new else {"float_precision": "round_trip"})}
 
 
 def _separator(path: Path, of_file: Format, form: Preparation) -> str:
@@ -377,17 +360,6 @@ def _separator(path: Path, of_file: Format, form: Preparation) -> str:
 
 
 # ------------------------------------------------------------------ workbooks
-
-
-def is_workbook(path: Path) -> bool:
-    """Whether a file is a workbook, by its content."""
-    with open(path, "rb") as file:
-        if file.read(8) == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
-            return True
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return bool({"xl/workbook.xml", "content.xml"} & set(archive.namelist()))
 
 
 def _check_range(path: Path) -> None:

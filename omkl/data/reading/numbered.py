@@ -160,50 +160,25 @@ def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
     labels, counts, indices, values = [], [], [], []
     for number, text in enumerate(data.split(b"\n"), line):
         where, row = f"{path}:{number}", text.split(b"#", 1)[0]
-        try:
-            tokens = row.decode().split()
-        except UnicodeDecodeError as error:
-            fault = f"the text is not UTF-8 (byte {row[error.start]:#04x})"
-            raise UserError(f"{where}: {fault}; save it as UTF-8, for example with iconv") from None
-        if b"\0" in row:
-            raise UserError(f"{where}: this is no text: it holds a byte 0x00")
+        tokens = row.decode(errors="replace").split()
         if not tokens:
             continue
-        labels.append(_label(tokens, where))
+        labels.append(to_number(tokens[0], f"{where}: a line begins with its label, a number"))
         counts.append(len(tokens) - 1)
         previous = least - 1
         for word in tokens[1:]:
-            index, _, value = word.partition(":")
-            if fault := _index_fault(word, index, previous, least):
-                raise UserError(f"{where}: {fault}")
+            index, mark, value = word.partition(":")
+            is_next = mark and index.isascii() and index.isdecimal() and len(index) <= LONGEST_INDEX
+            if not (is_next and previous < int(index) <= LARGEST_INDEX):
+                helps = f"whole numbers that ascend, from {least} (index_base={least}) to {LARGEST_INDEX}"
+                helps = (
+                    "; qid=drop leaves these fields out" if index == "qid" else f"; the indices are {helps}"
+                )
+                raise UserError(f"{where}: {show(word)} is not the next 'index:value'{helps}")
             previous = int(index)
             indices.append(previous)
             values.append(to_number(value, f"{where}: value of index {index}"))
     return np.array(labels), np.array(counts, np.int64), np.array(indices, np.int64), np.array(values)
-
-
-def _index_fault(word: str, index: str, previous: int, least: int) -> str:
-    """Return what is wrong with the index of an entry, empty where nothing is."""
-    if index == "qid":
-        return f"{show(word)} belongs to a ranking file; qid=drop leaves these fields out"
-    if ":" not in word or not (index.isascii() and index.isdecimal()):
-        return f"{show(word)} is not 'index:value' with a whole number before the colon"
-    if len(index) > LONGEST_INDEX or int(index) > LARGEST_INDEX:
-        return f"index {index[:LONGEST_INDEX]} is above {LARGEST_INDEX}"
-    if int(index) < least:
-        return "index 0, but the columns count from 1 (index_base=1)"
-    is_next = int(index) > previous
-    return "" if is_next else f"index {index} after {previous}; indices must ascend, each at most once"
-
-
-def _label(tokens: list[str], where: str) -> float:
-    """Return the label that a line begins with."""
-    label = tokens[0]
-    if label.partition(":")[0].isdecimal() and ":" in label:
-        raise UserError(f"{where}: no label before {show(label)}; a line begins with its label")
-    if len(tokens) > 1 and "," in label.strip(","):
-        raise UserError(f"{where}: more than one label ({label[:LONGEST_INDEX]}); write one on each line")
-    return to_number(label, f"{where}: label")
 
 
 def to_number(text: str, what: str) -> float:
@@ -246,8 +221,7 @@ def check_size(path: Path, archive: zipfile.ZipFile, limit: int | None) -> None:
     """Raise UserError for an archive that holds more than ``limit`` bytes."""
     size = sum(member.file_size for member in archive.infolist())
     if limit is not None and size > limit:
-        fault = f"holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-        raise UserError(f"{path}: {fault}")
+        raise UserError(f"{path}: holds {size:,} bytes, more than {limit:,}")
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ import io
 import lzma
 import os
 import sys
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -18,12 +17,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from omkl.errors import CALLED, UserError, counted, shortlist, show
+from omkl.files import replacing
 from omkl.paths import cache_folder, data_folders
 
-COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
+COMPRESSION = (".xz", ".bz2", ".gz", ".zip")
 SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, "")
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
-LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 
 
@@ -58,16 +57,6 @@ def environment(name: str) -> str:
     return os.environ.get(name, "").strip()
 
 
-def size_limit(expected: int | None = None) -> int:
-    """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else the expected size."""
-    text = environment("OMKL_MAX_BYTES")
-    if not text:
-        return expected or LIMIT
-    if not text.isdecimal() or int(text) == 0:
-        raise UserError(f"OMKL_MAX_BYTES={text!r} is not a positive whole number of bytes")
-    return int(text)
-
-
 def offline() -> bool:
     """Whether OMKL_OFFLINE forbids the network."""
     return environment("OMKL_OFFLINE").lower() not in ("", "0", "false", "no")
@@ -78,71 +67,44 @@ def standard_input() -> Path:
     """Return a file with what standard input holds, which is read once, in blocks.
 
     The file is named by its content, so that workers and later jobs find it; those of yesterday are deleted.
-    Raises UserError for a terminal, for nothing, and for more than a file may hold.
+    Raises UserError for a terminal, and for nothing.
     """
     if sys.stdin is None or sys.stdin.isatty():
         raise UserError(
             "- stands for standard input, which is a terminal; write COMMAND | omkl ..., or < FILE"
         )
-    folder, limit = cache_folder() / "stdin", size_limit()
+    folder = cache_folder() / "stdin"
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):  # another process removes them, too
             if time.time() - old.stat().st_mtime > 86_400:
                 old.unlink()
-    digest, size = hashlib.sha256(), 0
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-        try:
-            while block := sys.stdin.buffer.read(BLOCK):
-                size += len(block)
-                if size > limit:
-                    fault = f"standard input holds more than {limit:,} bytes"
-                    raise UserError(f"{fault}; set OMKL_MAX_BYTES to read it")
-                digest.update(block)
-                file.write(block)
-            if not size:
-                raise UserError("standard input is empty; write COMMAND | omkl ..., or < FILE")
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    path = folder / digest.hexdigest()[:16]
-    os.replace(file.name, path)
+    path, digest = folder / str(os.getpid()), hashlib.sha256()
+    with replacing(path) as file:
+        while block := sys.stdin.buffer.read(BLOCK):
+            digest.update(block)
+            file.write(block)
+        if not file.tell():
+            raise UserError("standard input is empty; write COMMAND | omkl ..., or < FILE")
+    path = path.replace(folder / digest.hexdigest()[:16])
     CALLED[str(path)] = "standard input"
     return path
 
 
 def _open_zip(path: Path, mode: str) -> IO[bytes]:
+    """Open the one file in a .zip. Raises UserError for several."""
     with zipfile.ZipFile(path) as archive:  # the member keeps the file open
-        return archive.open(only_member(archive, path))
-
-
-def only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
-    """Return the one file in a .zip. Raises UserError for several files and for an encrypted one."""
-    members = [
-        item
-        for item in archive.infolist()  # macOS adds files of its own
-        if not item.is_dir() and not item.filename.startswith("__MACOSX/")
-    ]
-    if len(members) != 1 or members[0].flag_bits & 1:
-        names = shortlist([show(item.filename) for item in members])
-        fault = "is encrypted" if len(members) == 1 else f"holds {counted(len(members), 'file')} ({names})"
-        raise UserError(f"{path}: the archive {fault}; extract the one to be read")
-    return members[0]
-
-
-def _open_zst(path: Path, mode: str) -> Any:
-    try:
-        from backports import zstd
-    except ImportError:
-        raise UserError(f"{path}: .zst files need backports.zstd; pip install 'omkl[zstd]'") from None
-    return zstd.open(path, "rb")
+        names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]  # of macOS
+        if len(names) != 1:
+            held = f"{counted(len(names), 'file')} ({shortlist(list(map(show, names)))})"
+            raise UserError(f"{path}: the archive holds {held}; extract the one to be read")
+        return archive.open(names[0])
 
 
 OPENERS = {
     b"\xfd7zXZ\x00": lzma.open,
     b"BZh": bz2.open,
     b"\x1f\x8b": gzip.open,
-    b"\x28\xb5\x2f\xfd": _open_zst,
     b"PK\x03\x04": _open_zip,
     b"PK\x05\x06": _open_zip,  # with no file in it
 }
@@ -175,7 +137,7 @@ class _Capped(io.RawIOBase):
         self.count += len(data)
         if self.limit is not None and self.count > self.limit:
             fault = f"holds more than {self.limit:,} bytes after decompression, more than this data can need"
-            raise UserError(f"{self.path}: {fault}; set OMKL_MAX_BYTES to read it anyway")
+            raise UserError(f"{self.path}: {fault}")
         buffer[: len(data)] = data
         return len(data)
 
@@ -186,7 +148,7 @@ class _Capped(io.RawIOBase):
 
 
 def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
-    """Open a plain, .gz, .bz2, .xz, .zst or .zip file, known by its first bytes, for reading what it holds.
+    """Open a plain, .gz, .bz2, .xz or .zip file, known by its first bytes, for reading what it holds.
 
     Reading raises UserError beyond ``limit`` bytes, those that a download may hold, and on a damaged file; a
     missing file is a UserError too.
@@ -204,10 +166,6 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
             file.read(3)
         line = 1
         while block := file.read(BLOCK):
-            rest = file.readline(LONGEST_LINE + 1)  # of the block's last line
-            block += rest
-            if len(rest) > LONGEST_LINE:
-                line += block.count(b"\n", 0, -1)
-                raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
+            block += file.readline()  # the rest of its last line
             yield line, block
             line += block.count(b"\n")
