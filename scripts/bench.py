@@ -98,7 +98,7 @@ def measured(runs: int, only: str) -> Iterator[tuple[str, list[float]]]:
         if only not in (name := f"{learner} on {data}"):
             continue
         try:
-            yield name, passes(learner, omkl.data.load(data), own, runs)
+            yield name, passes(learner, omkl.data.find(data).load(), own, runs)
         except OmklError as error:  # no such data on this machine
             absent += 1
             print(f"skipped: {name}: {error}", file=sys.stderr)

@@ -62,7 +62,7 @@ CAUCHY_CONF = (
 
 def in_unit(name: str, rows: int) -> Dataset:
     """Return the first rows of a permutation of a set, each feature scaled to [0, 1]."""
-    data = omkl.data.load(name)
+    data = omkl.data.find(name).load()
     order = omkl.data.order(data, "permuted", 1, 0)[0][:rows]
     X = sp.csr_matrix((data.values, data.indices, data.indptr), (data.T, data.d)).toarray()[order]
     low, high = X.min(0), X.max(0)

@@ -52,7 +52,7 @@ def novelties() -> Novelties:
     spec = learner_spec("norma_novelty")
     params = {**spec.defaults, **SETTING}
     warm_up_once([(spec, params)])
-    train, test = omkl.data.load("usps_train"), omkl.data.load("usps_test")
+    train, test = omkl.data.find("usps_train").load(), omkl.data.find("usps_test").load()
     pool = {"normalise": "none", "kernels": [params["kernel"]]}
     learner = Learner(spec, params, pool, max(train.d, test.d), seed=0)
     trace = _pass(learner, train)

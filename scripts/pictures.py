@@ -64,7 +64,7 @@ def draw_pool() -> plt.Figure:
 
 def draw_weights() -> plt.Figure:
     """The sixteen weights of OMKC(D,D) during one pass over wdbc."""
-    data, spec = omkl.data.load("wdbc"), learner_spec("omkc_dd")
+    data, spec = omkl.data.find("wdbc").load(), learner_spec("omkc_dd")
     rows, seed = omkl.data.order(data, "permuted", 1, 0)
     learner = Learner(spec, spec.usual(data.task), pool("paper16"), data.d, seed=seed)
     weights = [learner.weights.copy()]
@@ -101,7 +101,7 @@ def draw_scaling() -> plt.Figure:
     figure, axes = plt.subplots(1, len(names), figsize=(9, 2.6))
     styles = {"none": ("0.5", ":"), "online": ("#0072b2", "-"), "ranks": ("#d55e00", "--")}
     for axis, name in zip(axes, names, strict=True):
-        data = omkl.data.load(name)
+        data = omkl.data.find(name).load()
         rows, seed = omkl.data.order(data, "permuted", 1, 0)
         for word, (colour, line) in styles.items():
             scaling = {} if word == "none" else {"scale": word}

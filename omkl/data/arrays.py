@@ -67,8 +67,6 @@ def rows_of_array(X: Any, name: str) -> Examples:
         raise UserError(f"{name}: X holds complex numbers; give their real and imaginary parts as columns")
     if sp.issparse(values):
         values = sp.csr_array(values, dtype=np.float64, copy=True)
-        values.sum_duplicates()
-        values.eliminate_zeros()
     examples = dense(values, np.empty(values.shape[0]))
     if np.may_share_memory(examples.values, values):
         examples = examples._replace(values=examples.values.copy())

@@ -3,8 +3,8 @@
 A copy's name is a hash of its origin (files with sizes and times, preparation, parser), so a copy never
 changes. Of two processes that write one at the same time, the second keeps that of the first.
 
-The disk or a person may have changed a copy: its numbers (content hash) are checked when a process first opens
-it, or its files have changed since.
+The disk or a person may have changed a copy: its numbers (content hash) are checked when a process first
+opens it, or its files have changed since.
 """
 
 import contextlib

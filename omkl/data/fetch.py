@@ -34,12 +34,14 @@ class NotFound(OmklError):
 def fetch(file: DataFile, folder: Path, limit: int, archives: Path, nth: int = 0) -> Path:
     """Bring a data file into ``folder`` from the mirror (OMKL_MIRROR) if one is set, else from an address.
 
-    ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one; ``nth`` (from 0)
-    says which of its addresses, the last one where it has fewer.
+    ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one; ``nth`` (from
+    0) says which of its addresses, the last one where it has fewer.
     Raises OmklError with the answer of the server, UserError where the network is forbidden or no address is
     known.
     """
     mirror = environment("OMKL_MIRROR")
+    if mirror and not mirror.lower().startswith(("http://", "https://")):
+        raise UserError(f"OMKL_MIRROR={mirror!r} is no http(s) URL; name a folder with OMKL_DATA")
     way_out = "put the file into a folder of OMKL_DATA"
     if not (mirror or file.urls):
         raise UserError(f"{file.name}: no download address is known; {way_out}")
@@ -104,14 +106,9 @@ def download(url: str, target: Path, limit: int) -> Path:
             ) from error
         except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: such as http://[
             cause = getattr(error, "reason", error)
-            if isinstance(cause, TimeoutError):
-                fault = f"no data for {TIMEOUT:g} s"
-            elif isinstance(cause, ConnectionError | http.client.HTTPException):
-                fault = f"the connection broke: {' '.join(str(cause).split())}"
-            else:
-                place = f" to {target}" if getattr(error, "filename", None) else ""
-                said = getattr(cause, "strerror", None) or cause
-                raise OmklError(f"{url}{place}: {said}") from error
+            fault = " ".join(str(cause).split()) or type(cause).__name__
+            if not isinstance(cause, TimeoutError | ConnectionError | http.client.HTTPException):
+                raise OmklError(f"{url}: {fault}") from error
     raise OmklError(f"{url}: {fault}, after {ATTEMPTS} attempts; try again later")
 
 
@@ -120,8 +117,6 @@ def _transfer(url: str, file: IO[bytes], limit: int, name: str) -> None:
     from tqdm import tqdm
 
     request = urllib.request.Request(url, headers={"User-Agent": f"omkl/{__version__}"})
-    if request.type not in ("http", "https"):
-        raise OmklError(f"{url}: only http and https addresses are downloaded")
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         length = answer.headers.get("Content-Length") or ""
         if answer.status != 200 or (length and not re.fullmatch("[0-9]{1,19}", length)):

@@ -84,9 +84,9 @@ def other_data(test: str, data: DataRef) -> DataRef:
     if registry.is_name(test):
         ref = find(test)
         if ref.task != data.task or ref.n_classes != data.n_classes or ref.d > data.d:
-            kinds = [f"{one} has {counted(one.d, 'feature')} and {_kind(one)}" for one in (ref, data)]
             raise UserError(
-                f"test={test}: {', '.join(kinds)}; choose a set with the same features and classes"
+                f"test={test}: {ref} is no data with the features and classes of {data} "
+                f"({counted(data.d, 'feature')}, {data.n_classes} classes); choose a set that is"
             )
         return ref
     from omkl.data.preparing.new_rows import Tally, described_data, rows_like
@@ -104,7 +104,3 @@ def other_data(test: str, data: DataRef) -> DataRef:
     return of_dataset(
         dataset_of(path.name, rows, rows.labels, data.d, data.task, notes, data.classes, registered=True)
     )
-
-
-def _kind(data: DataRef) -> str:
-    return f"{data.n_classes} classes" if data.task == "classification" else f"is for {data.task}"

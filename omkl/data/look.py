@@ -89,8 +89,7 @@ def _mending(ref: Own, table: Table, chosen: TableChoice) -> list[str]:
         return [f"Or leave out what stops it: {drops}"]
     new = f"{ref.name}-mended.csv"
     lines = [*table.read.script, *(line for stop in chosen.stops for line in stop.lines)]
-    lines = ["import numpy"] * any("numpy." in line for line in lines) + ["import pandas", *lines]
-    script = "".join(f"\n    {line}" for line in [*lines, f"frame.to_csv({new!r}, index=False)"])
+    script = "\n    ".join(["", "import pandas", *lines, f"frame.to_csv({new!r}, index=False)"])
     them, hold = ("them", "hold") if names[1:] else ("it", "holds")
     return [
         f"These lines of Python write {new}, which a run takes:{script}",
@@ -100,10 +99,6 @@ def _mending(ref: Own, table: Table, chosen: TableChoice) -> list[str]:
 
 
 # ------------------------------------------------------------------ the rows
-
-
-def _line(column: str, kind: str, values: str, gaps: int, use: str) -> Row:
-    return {"column": column, "kind": kind, "values": values, "gaps": gaps, "use": use}
 
 
 def _row(column: Column, table: Table, chosen: TableChoice, task: str) -> Row:
@@ -128,7 +123,8 @@ def _row(column: Column, table: Table, chosen: TableChoice, task: str) -> Row:
         elif prepared.parts:
             use = f"{counted(len(prepared.parts), 'feature')}: {', '.join(prepared.parts)}"
         use += f", gaps: {filled}" if gaps else ""
-    return _line(name, *_content(column, prepared, is_class), gaps, use)
+    kind, values = _content(column, prepared, is_class)
+    return {"column": name, "kind": kind, "values": values, "gaps": gaps, "use": use}
 
 
 def _content(column: Column, prepared: PreparedColumn | None, is_class: bool) -> tuple[str, str]:
@@ -145,6 +141,4 @@ def _content(column: Column, prepared: PreparedColumn | None, is_class: bool) ->
     if numbers is not None and not (is_class and len(column.words) <= 20):
         return kind, f"{np.nanmin(numbers):.6g} to {np.nanmax(numbers):.6g}"
     common = sorted(zip(column.words, column.counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))
-    if len(common) > 8 and not is_class:
-        return kind, f"{len(common)} different: {', '.join(quoted([text for text, _ in common[:3]]))}, ..."
     return kind, shortlist([f"{quoted([text])[0]} ({count})" for text, count in common])

@@ -121,11 +121,11 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
         raise UserError(f"order=authors: {has}; set reps={len(rows)} or less")
     try:
         numbers = np.array(rows[rep].split(), dtype=np.int64)
-    except (ValueError, OverflowError) as error:
-        raise UserError(f"{path}:{rep + 1}: not whole numbers: {error}") from error
-    if not np.array_equal(np.sort(numbers), np.arange(1, dataset.T + 1)):
-        fault = f"{len(numbers)} numbers that are not a permutation of 1..{dataset.T}"
-        raise UserError(f"{path}:{rep + 1}: {fault}, the rows of {dataset.name}")
+        is_order = np.array_equal(np.sort(numbers), np.arange(1, dataset.T + 1))
+    except (ValueError, OverflowError):
+        is_order = False
+    if not is_order:
+        raise UserError(f"{path}:{rep + 1}: not a permutation of 1..{dataset.T}, the rows of {dataset.name}")
     return numbers - 1
 
 

@@ -13,7 +13,7 @@ from omkl.data.preparing.recipe import Recipe, prepared_table
 from omkl.data.preparing.user_table import Table, as_frame, table_of
 from omkl.data.reading.formats import NPZ, ReadFrame, check_settings, data_name, format_of, parts_of
 from omkl.data.reading.numbered import Examples
-from omkl.data.ref import DataRef, from_copy, of_dataset
+from omkl.data.ref import DataRef, from_copy
 from omkl.errors import UserError
 
 _READ = {"_dataset", "_read"}  # what is read once
@@ -80,12 +80,8 @@ class Own(DataRef):
         dataset = self._read[0] if self.is_table else read_numbered(self.source, self.task, self.preparation)
         return from_copy(replace(dataset, name=self.name), copy)
 
-    def load(self, download: bool = True) -> Dataset:
+    def load(self) -> Dataset:
         return self._dataset
-
-    @cached_property
-    def copy(self) -> Path | None:
-        return of_dataset(self.load()).copy
 
     @property
     def recipe(self) -> Recipe | None:

@@ -41,10 +41,7 @@ class DataRef(ABC):
         return self.word
 
     def __repr__(self) -> str:
-        read = not self.is_own or {"_dataset", "_read"} & self.__dict__.keys()
-        task = f"{self.n_classes} classes" if read and self.task == "classification" else self.task
-        size = f", T={self.T}, d={self.d}" if read else ""  # a file is read when its numbers are needed
-        return f"{type(self).__name__}({self.word!r}{size}, {task})"
+        return f"{type(self).__name__}({self.word!r}, {self.task})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         told = self.load().told
@@ -61,7 +58,7 @@ class DataRef(ABC):
         return self.load()
 
     @abstractmethod
-    def load(self, download: bool = True) -> Dataset:
+    def load(self) -> Dataset:
         """Return the data, memory-mapped; a registered set that is missing is downloaded if that is allowed.
 
         Raises UserError for data that are missing or broken, or other than registered.
@@ -113,10 +110,10 @@ class DataRef(ABC):
         """What a user must know of the data, with what was ``said`` when they were asked for."""
         return (*getattr(self, "said", ()), *self.known.notes)
 
-    @property
+    @cached_property
     def copy(self) -> Path | None:
         """The parsed copy that other processes map, None where the cache cannot be written."""
-        return self.load().path
+        return of_dataset(self.load()).copy
 
     @property
     def recipe(self) -> "Recipe | None":
@@ -168,7 +165,7 @@ class Parsed(DataRef):
         copy = cache.path_in_memory(self.name, self.task, self.source)
         return copy if cache.read_or_none(copy) else cache.write_parsed(self.source, copy)
 
-    def load(self, download: bool = True) -> Dataset:
+    def load(self) -> Dataset:
         if isinstance(self.source, Dataset):
             return self.source
         dataset = _open.get((self.digest, self.told, self.task))
@@ -179,10 +176,10 @@ class Parsed(DataRef):
                 )
             try:
                 dataset = cache.read_parsed(self.source)
+                if dataset.content_hash != self.digest:
+                    raise OmklError(f"{self.name} changed during the run")
             except OmklError as error:
                 raise OmklError(f"{error}; the same command parses the source again") from error
-            if dataset.content_hash != self.digest:
-                raise OmklError(f"{self.name} changed during the run: run the same command again")
             keep(dataset)
         return replace(dataset, name=self.name)
 

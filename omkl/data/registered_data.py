@@ -75,20 +75,17 @@ class Registered(DataRef):
     def notes(self) -> tuple[str, ...]:
         return self.entry.notes_on_content
 
-    def load(self, download: bool = True) -> Dataset:
-        return self._dataset if download else self._read(self._found(False))
+    def load(self) -> Dataset:
+        return self._dataset
 
     @cached_property
     def _dataset(self) -> Dataset:
-        return self._read(self._found(True))
-
-    def _read(self, source: Source) -> Dataset:
-        form, paths = source
+        form, paths = self._found(True)
         reader = own_reader(form.format)  # whose copies are made anew where it is changed
         copy = cache.parsed_path(self.name, form, [*paths, *([reader] if reader else [])], self.task)
         dataset = cache.read_or_none(copy)
         if dataset is None or not self.entry.describes(dataset):
-            dataset = from_copy(read_registered(self.entry, *source), copy)
+            dataset = from_copy(read_registered(self.entry, form, paths), copy)
         return dataset
 
     def named(self, name: str) -> "Registered":
@@ -193,13 +190,9 @@ class Registered(DataRef):
             self.get()
             source = self._locate()
         if source is None:
-            folders = ", ".join(
-                f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in opening.search_folders()
-            )
-            raise UserError(
-                f"data set {self.name} not found: looked for {self._file_names()} "
-                f"(also .libsvm, {', '.join(opening.COMPRESSION)}) in {folders}; {self.ways_out}"
-            )
+            folders = ", ".join(map(str, opening.search_folders()))
+            looked = f"looked for {self._file_names()} (also compressed, or with .libsvm) in {folders}"
+            raise UserError(f"data set {self.name} not found: {looked}; {self.ways_out}")
         return source
 
     @property

@@ -131,7 +131,7 @@ class DataEntry:
 
     def describes(self, dataset: Dataset) -> bool:
         """Whether the data have the registered content, and are as large as the entry says."""
-        columns = int(dataset.indices.max(initial=-1)) + 1
+        columns = int(dataset.indices.max(initial=-1)) + 1  # the last ones may be empty
         if self.content_hash is None:
             return (dataset.T, columns) == (self.T, self.d)
         same = (dataset.content_hash, dataset.T, dataset.nnz) == (self.content_hash, self.T, self.nnz)
@@ -231,7 +231,7 @@ def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Datas
         raise UserError(
             f"{where}: not the registered content of {item.name}: "
             f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}{nnz}), "
-            f"got {dataset.content_hash} (T={dataset.T}, d={int(examples.indices.max(initial=-1)) + 1}, nnz={dataset.nnz}{share})"
+            f"got {dataset.content_hash} (T={dataset.T}, d={examples.d}, nnz={dataset.nnz}{share})"
         )
     return dataset
 
@@ -256,7 +256,4 @@ def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[E
     else:
         reader = READERS.get(form.format)
         X, y = reader(paths, limit) if reader else own_rows(form.format, paths)
-        if not isinstance(X, np.ndarray):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         yield dense(X, y)

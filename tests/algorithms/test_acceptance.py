@@ -16,7 +16,7 @@ LARGEST = 20_000
 
 @pytest.fixture(scope="module")
 def a9a_train(shared_data):
-    return omkl.data.load("a9a_train")
+    return omkl.data.find("a9a_train").load()
 
 
 def test_omkc_dd_makes_6208_mistakes_on_a9a_in_file_order(a9a_train):
@@ -37,7 +37,7 @@ def test_omkc_dd_makes_6208_mistakes_on_a9a_in_file_order(a9a_train):
 @pytest.mark.parametrize(("name", "mistakes"), [("australian", [256, 250, 259]), ("fourclass", [24, 29, 27])])
 def test_omkc_dd_makes_the_mistakes_of_the_authors_code_on_their_permutations(name, mistakes, shared_data):
     """What the code of Hoi et al. counts on its first three: one tie of 8 votes to 8 decides australian's."""
-    spec, data, found = learner_spec("omkc_dd"), omkl.data.load(name), []
+    spec, data, found = learner_spec("omkc_dd"), omkl.data.find(name).load(), []
     for rep in range(3):
         order, seed = omkl.data.order(data, "authors", 0, rep)
         found.append(run_pass(spec, spec.defaults, pool("paper16"), data, order, seed)["mistakes"])
@@ -65,7 +65,7 @@ def test_sums_from_left_to_right_decide_what_cancels_on_a9a(name, mistakes, a9a_
 def test_block_size_changes_nothing_on_any_registered_set(data_name, shared_data):
     if registry.entry(data_name).T > LARGEST:
         pytest.skip(f"more than {LARGEST} rows")
-    data = omkl.data.load(data_name)
+    data = omkl.data.find(data_name).load()
     for name in ("omkc_dd", "omkc_ss"):
         learner, trace = one_pass(name, data, "paper16", block=256)
         for block in (1, 16, 64):

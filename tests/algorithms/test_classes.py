@@ -52,7 +52,7 @@ def test_on_classes_the_defaults_beat_the_majority(name):
 def test_on_a9a_the_defaults_beat_the_majority(shared_data, monkeypatch, name, at_most):
     """The majority errs on 23.9 %; the squared loss of the regression defaults on 26.7, 38.3 and 19 %."""
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    assert error(name, omkl.data.load("a9a")) < at_most
+    assert error(name, omkl.data.find("a9a").load()) < at_most
 
 
 def test_a_default_by_task_is_that_of_the_data():
@@ -197,7 +197,7 @@ def test_the_authors_rules_know_no_hinge(capsys):
 def test_har_by_the_authors_rules(shared_data, monkeypatch):
     """Their own data: the majority errs on 44.7 %, the rules for regression on 2.1 %."""
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    assert error("adaraker_authors", omkl.data.load("adaraker_har")) < 0.006
+    assert error("adaraker_authors", omkl.data.find("adaraker_har").load()) < 0.006
 
 
 # ------------------------------------------------------------------ steps eta / sqrt(t)

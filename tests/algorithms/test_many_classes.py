@@ -184,7 +184,7 @@ def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
 
 def test_usps_in_time_order(shared_data):
     """One kernel, sigma = 4: the perceptron errs on 6.9 % of the digits."""
-    data = omkl.data.load("usps_train")
+    data = omkl.data.find("usps_train").load()
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T), 10)
     over = {"kernel": {**GAUSSIAN, "sigma": 4.0}}
     trace, _ = fresh_learner("perceptron", None, data.d, rounds=data.T, classes=10, **over).run(stream)

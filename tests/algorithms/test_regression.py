@@ -103,7 +103,7 @@ def test_authors_variant_gives_the_authors_errors(shared_data, monkeypatch, name
 
     They count 1 as the error of round 1, here it is y_1^2."""
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    data, spec = omkl.data.load(f"adaraker_{name}"), learner_spec("adaraker_authors")
+    data, spec = omkl.data.find(f"adaraker_{name}").load(), learner_spec("adaraker_authors")
     params = spec.usual("regression")
     found = [run_pass(spec, params, pool("gauss3"), data, np.arange(data.T), seed) for seed in range(3)]
     expected, spread = REFERENCE[name]

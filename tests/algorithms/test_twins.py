@@ -52,7 +52,7 @@ def streams():
         if (name, most) not in known:
             if name not in MADE:
                 request.getfixturevalue("shared_data")
-            data = MADE[name]() if name in MADE else omkl.data.load(name)
+            data = MADE[name]() if name in MADE else omkl.data.find(name).load()
             rows = np.random.default_rng(3).permutation(data.T)[: min(ROWS.get(name, FEW_ROWS), most)]
             keep = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows])
             some = dataclasses.replace(

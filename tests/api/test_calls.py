@@ -259,7 +259,7 @@ def test_completion_shows_keywords_and_no_machinery(tmp_path):
 @pytest.mark.parametrize("algo", ["raker", "omkc_sd"])
 def test_an_estimator_with_the_learner_s_seed_repeats_a_cell(algo, tmp_path):
     cell = omkl.run(algo=algo, data="wdbc", reps=2, store=tmp_path, yardsticks=[], **SERIAL).cells.iloc[1]
-    data = omkl.data.load("wdbc")
+    data = omkl.data.find("wdbc").load()
     order = omkl.data.order(data, cell["order"], cell["seed"], cell["rep"])[0]
     model = getattr(omkl.sklearn, class_name(algo, "classification"))(random_state=cell["learner_seed"])
     if "rounds" in model.get_params():

@@ -58,7 +58,7 @@ def test_the_name_of_a_registered_set_is_its_own():
     for given in (FRAME, from_arrays(X, Y), __file__):
         with pytest.raises(UserError, match="wdbc is a registered data set; choose another name"):
             Call.of("", {"wdbc": given}, label="label" if given is FRAME else None)
-    for given in ("wdbc", data.load("wdbc")):
+    for given in ("wdbc", data.find("wdbc").load()):
         assert Call.of("", {"wdbc": given}).plan().data[0].name == "wdbc"
 
 

@@ -45,12 +45,12 @@ def test_an_index_of_thousands_of_digits(tmp_path):
 def test_endless_labels_and_lines(tmp_path, monkeypatch):
     path = tmp_path / "long.csv"
     path.write_bytes(b'x,y\n1.5,a\n2,"b\nc"\n3,d\n')
-    assert data.load(str(path)).classes == ("a", "b c", "d")
+    assert data.find(str(path)).load().classes == ("a", "b c", "d")
     monkeypatch.setattr(opening, "LONGEST_LINE", 100)
     monkeypatch.setattr(opening, "BLOCK", 10)
     path = tmp_path / "long.libsvm"
     path.write_bytes(b"1 1:1\n2 1:2\n1" + b" " * 500)
-    assert f"{path}:3: the line is longer than 100" in refused(data.load, str(path))
+    assert f"{path}:3: the line is longer than 100" in refused(data.find(str(path)).load)
 
 
 HEADERS = {
@@ -70,7 +70,7 @@ def test_npy_headers_that_lie(tmp_path, header):
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("X.npy", "y.npy", "meta.npy"):
             archive.writestr(name, b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + bytes(16))
-    assert f"{path}: " in refused(data.load, str(path))
+    assert f"{path}: " in refused(data.find(str(path)).load)
 
 
 def test_an_archive_of_an_unknown_kind(tmp_path):
@@ -82,7 +82,7 @@ def test_an_archive_of_an_unknown_kind(tmp_path):
         broken[broken.rfind(b"PK\1\2") + offset + 2] = value
         broken[broken.find(b"PK\1\2") + offset + 2] = value
         path.write_bytes(broken)
-        assert "not an .npz file" in refused(data.load, str(path))
+        assert "not an .npz file" in refused(data.find(str(path)).load)
 
 
 def test_half_a_character_in_a_line_of_the_store(tmp_path):

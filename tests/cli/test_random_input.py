@@ -151,7 +151,7 @@ def test_any_small_file_is_a_data_set_or_refused_in_one_line_with_its_place(coun
         text = "\n".join(separator.join(row) for row in cells)
         path.write_bytes(text.encode("utf-8", "surrogatepass") + noise + b"\n")
         try:
-            loaded = data.load(str(path))
+            loaded = data.find(str(path)).load()
         except UserError as error:
             said = str(error)
             assert "\n" not in said

@@ -11,7 +11,7 @@ from omkl.errors import UserError
 
 
 def test_arrays_of_any_kind_are_the_data_set_of_the_file():
-    data = omkl.data.load("wdbc")
+    data = omkl.data.find("wdbc").load()
     X = sp.csr_array((data.values, data.indices, data.indptr), shape=(data.T, data.d))
     dense = X.toarray()
     columns = [f"f{i}" for i in range(data.d)]

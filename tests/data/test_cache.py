@@ -38,7 +38,7 @@ def same(a, b):
 
 
 def test_a_copy_is_mapped_and_never_changed(source, monkeypatch):
-    d = data.load(str(source))
+    d = data.find(str(source)).load()
     assert sorted(file.name for file in d.path.iterdir()) == sorted(
         ["meta.json", *(f"{k}.npy" for k in cache.ARRAYS)]
     )
@@ -51,19 +51,19 @@ def test_a_copy_is_mapped_and_never_changed(source, monkeypatch):
     d.values[:] = 7
     assert cache.read_parsed(d.path).values.tolist() == [0.5, 2, 1]
     monkeypatch.setattr(own_data, "parts_of", lambda *a: pytest.fail("parsed again"))
-    assert same(data.load(str(source)), mapped)
+    assert same(data.find(str(source)).load(), mapped)
 
 
 def test_changed_source_or_parser_is_parsed_again(source, monkeypatch):
-    first = data.load(str(source))
+    first = data.find(str(source)).load()
     source.write_text(TEXT.replace("0.5", "0.6"))
     os.utime(source, ns=(1, 1))
-    second = data.load(str(source))
+    second = data.find(str(source)).load()
     assert second.values[0] == 0.6
     assert second.content_hash != first.content_hash
     assert first.values[0] == 0.5  # the first copy is still there, mapped
     monkeypatch.setattr(cache, "PARSER", -1)
-    assert data.load(str(source)).path != second.path
+    assert data.find(str(source)).load().path != second.path
 
 
 def test_empty_columns_at_the_end_are_part_of_the_content(tmp_path, monkeypatch):
@@ -75,7 +75,7 @@ def test_empty_columns_at_the_end_are_part_of_the_content(tmp_path, monkeypatch)
         path = tmp_path / f"my{columns}.csv"
         names = ",".join([*"abcd"[:columns], "y"])
         np.savetxt(path, np.column_stack([X, y]), delimiter=",", header=names, comments="")
-        made[columns] = data.load(str(path))
+        made[columns] = data.find(str(path)).load()
         in_memory = from_arrays(X, y)
         assert in_memory.content_hash == made[columns].content_hash
         assert of_dataset(in_memory).copy.exists()
@@ -89,10 +89,10 @@ def test_empty_columns_at_the_end_are_part_of_the_content(tmp_path, monkeypatch)
 
 
 def test_old_copies_of_the_same_source_are_removed(source):
-    old = data.load(str(source)).path
+    old = data.find(str(source)).load().path
     os.utime(old, (1, 1))
     source.write_text(TEXT + "-1 1:1\n")
-    assert data.load(str(source)).path.exists()
+    assert data.find(str(source)).load().path.exists()
     assert not old.exists()
 
 
@@ -112,7 +112,7 @@ DAMAGE = {
 @pytest.mark.parametrize("key", DAMAGE)
 def test_damage_is_noticed_and_the_source_is_parsed_again(source, key):
     wrong, said = DAMAGE[key]
-    d, key = data.load(str(source)), key.strip()
+    d, key = data.find(str(source)).load(), key.strip()
     file = d.path / ("meta.json" if key == "meta" else f"{key}.npy")
     if isinstance(wrong, np.ndarray):
         overwrite(d.path, **{key: wrong})
@@ -124,20 +124,20 @@ def test_damage_is_noticed_and_the_source_is_parsed_again(source, key):
     with pytest.raises(OmklError, match="the same command parses the source again"):
         ref.Parsed(d.name, d.task, d.name, d.content_hash, d.told, d.path).load()
     with pytest.warns(UserWarning, match=said) as caught:
-        assert same(data.load(str(source)), d)
+        assert same(data.find(str(source)).load(), d)
     assert "it is deleted and the source is parsed again" in str(caught[0].message)
     assert same(cache.read_parsed(d.path), d)
 
 
 def test_the_hash_is_computed_once_in_a_process_and_the_bounds_always(source, monkeypatch):
-    d = data.load(str(source))
+    d = data.find(str(source)).load()
     for name in ("content_hash", "_check_bounds"):
         count(monkeypatch, name)
-    data.load(str(source))
+    data.find(str(source)).load()
     cache.read_parsed(d.path)
     assert counted == {"_check_bounds": 2}
     cache._verified.clear()  # another process
-    data.load(str(source))
+    data.find(str(source)).load()
     assert counted == {"_check_bounds": 3, "content_hash": 1}
 
 
@@ -167,7 +167,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
         return json.loads(out)["cells"][0]["mistakes"], err
 
     right = mistakes()[0]
-    d = data.load(str(source))
+    d = data.find(str(source)).load()
     for wrong in ({"values": -d.values}, {"indices": np.full(d.nnz, 2**31 - 1, np.int32)}):
         overwrite(d.path, **wrong)
         ref._open.clear()  # as in another process
@@ -179,7 +179,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
 
 def test_unwritable_cache_falls_back_to_memory(source, monkeypatch):
     source.parent.joinpath("cache").write_text("a file where the folder should be")
-    d = data.load(str(source))
+    d = data.find(str(source)).load()
     assert d.path is None
     assert any("not cached" in note for note in d.notes)
     assert d.values.tolist() == [0.5, 2, 1]
@@ -187,12 +187,12 @@ def test_unwritable_cache_falls_back_to_memory(source, monkeypatch):
 
 def test_rows_without_values_have_empty_arrays(source):
     source.write_text("1\n-1 1:0 2:0\n1 2:0\n")
-    d = cache.read_parsed(data.load(str(source)).path)
+    d = cache.read_parsed(data.find(str(source)).load().path)
     assert (d.T, d.nnz, d.d) == (3, 0, 2)
 
 
 def _load(source):
-    return data.load(source).content_hash
+    return data.find(source).load().content_hash
 
 
 @pytest.mark.slow
@@ -200,6 +200,6 @@ def test_processes_may_write_at_the_same_time(source):
     source.write_text("".join(f"{'-' if i % 3 else ''}1 1:{i} 2:{i / 7!r}\n" for i in range(20_000)))
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         hashes = set(pool.map(_load, [str(source)] * 6))
-    d = data.load(str(source))
+    d = data.find(str(source)).load()
     assert hashes == {d.content_hash} == {data.content_hash(d.indptr, d.indices, d.values, d.y)}
     assert [p.name for p in d.path.parent.iterdir()] == [d.path.name]  # no temporary files left

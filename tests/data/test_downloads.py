@@ -79,7 +79,7 @@ def test_links_are_tried_in_turn_and_all_failures_are_listed(server, mine, tmp_p
         fetch.fetch(DataFile("y", (links[0], Link(f"{server.url}/lost"))), tmp_path, 10**6, tmp_path)
     server.modes["/f"] = "404"
     with pytest.raises(OmklError, match=r"mine\.t: not downloaded"):
-        data.load("mine")
+        data.find("mine").load()
 
 
 def test_a_broken_download_begins_again_three_times(server, tmp_path):
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_written(server, tmp_path):
 def test_get_downloads_verifies_and_is_found_afterwards(server, mine, tmp_path):
     paths = data.registered("mine").get()
     assert paths == [tmp_path / "cache" / "files" / "mine.t"]
-    assert data.load("mine").content_hash == mine.content_hash == data.registered("mine").verify()
+    assert data.find("mine").load().content_hash == mine.content_hash == data.registered("mine").verify()
     assert data.registered("mine").get() == paths
     assert len(server.requests) == 1
     data.registered("mine").get(force=True)
@@ -121,9 +121,9 @@ def test_get_downloads_verifies_and_is_found_afterwards(server, mine, tmp_path):
 
 def test_load_downloads_what_is_missing(server, mine):
     with pytest.raises(UserError, match="`omkl data get mine` downloads it"):
-        data.load("mine", download=False)
+        data.find("mine").load()
     assert server.requests == []
-    assert data.load("mine").content_hash == mine.content_hash
+    assert data.find("mine").load().content_hash == mine.content_hash
 
 
 def test_wrong_content_never_joins_the_search_path(server, mine):
@@ -138,7 +138,7 @@ def test_wrong_content_never_joins_the_search_path(server, mine):
     server.files["/f"] = b"<html>moved</html>"
     with pytest.raises(UserError, match=r"mine\.t:1: label: '<html>moved</html>' is not a number"):
         data.registered("mine").get(force=True)
-    assert data.load("mine").content_hash == mine.content_hash  # the good one is still there
+    assert data.find("mine").load().content_hash == mine.content_hash  # the good one is still there
 
 
 def test_downloads_folder_that_cannot_be_written(mine, tmp_path, monkeypatch):
@@ -153,7 +153,7 @@ def test_offline_forbids_the_network_but_not_a_mirror_folder(server, mine, tmp_p
     with pytest.raises(UserError, match="OMKL_OFFLINE forbids"):
         data.registered("mine").get()
     with pytest.raises(UserError, match="OMKL_OFFLINE forbids"):
-        data.load("mine")
+        data.find("mine").load()
     monkeypatch.setenv("OMKL_MIRROR", server.url)
     with pytest.raises(UserError, match="OMKL_OFFLINE forbids"):
         data.registered("mine").get()
@@ -162,7 +162,7 @@ def test_offline_forbids_the_network_but_not_a_mirror_folder(server, mine, tmp_p
     (tmp_path / "mirror" / "mine.t.libsvm.xz").write_bytes(lzma.compress(BODY))
     monkeypatch.setenv("OMKL_MIRROR", str(tmp_path / "mirror"))
     assert [path.name for path in data.registered("mine").get()] == ["mine.t.libsvm.xz"]
-    assert data.load("mine").content_hash == mine.content_hash
+    assert data.find("mine").load().content_hash == mine.content_hash
 
 
 def test_mirror_url_replaces_the_source(server, mine, monkeypatch):
@@ -171,7 +171,7 @@ def test_mirror_url_replaces_the_source(server, mine, monkeypatch):
         data.registered("mine").get()
     assert "/f" not in server.requests
     server.files["/mirror/mine.t.xz"] = lzma.compress(BODY)
-    assert data.load("mine").content_hash == mine.content_hash
+    assert data.find("mine").load().content_hash == mine.content_hash
 
 
 def test_mirror_that_is_neither_an_address_nor_a_folder(mine, tmp_path, monkeypatch):
@@ -189,7 +189,7 @@ def test_two_gets_at_once_download_once(server, mine):
         thread.start()
     for thread in threads:
         thread.join()
-    assert data.load("mine").content_hash == mine.content_hash
+    assert data.find("mine").load().content_hash == mine.content_hash
     assert len(server.requests) == 1
 
 

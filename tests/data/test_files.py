@@ -14,7 +14,7 @@ from support.workbooks import ods, xls, xlsx
 import omkl
 from omkl.cli import main
 from omkl.config.request import files
-from omkl.data import from_arrays, load
+from omkl.data import find, from_arrays
 from omkl.data.preparing.recipe import Recipe
 from omkl.data.preparing.user_table import table_of
 from omkl.data.reading import opening
@@ -280,4 +280,4 @@ def test_a_saved_model_prepares_new_rows_by_the_same_columns(read, tmp_path):
     model.save("m.omkl")
     assert omkl.load_model("m.omkl").predict("rows.csv").tolist() == expected.tolist()
     assert main(["predict", "m.omkl", "rows.csv", "--out", "p.csv"]) == 0
-    assert load("rows.csv").T == T
+    assert find("rows.csv").load().T == T

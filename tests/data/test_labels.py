@@ -21,21 +21,21 @@ def write(path, text):
 
 
 def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
-    d = data.load(str(write(tmp_path / "my.libsvm", "10 1:1\n9.0 1:2\n-1 2:1\n9 1:3\n")))
+    d = data.find(str(write(tmp_path / "my.libsvm", "10 1:1\n9.0 1:2\n-1 2:1\n9 1:3\n"))).load()
     assert (d.y.tolist(), d.n_classes, d.classes) == ([2, 1, 0, 1], 3, ("-1", "9", "10"))
     assert d.notes == ("labels: -1, 10 have one row each; correct or remove the row if this is no class",)
-    many = data.load(str(write(tmp_path / "many", "".join(f"{i} 1:1\n" for i in range(1, 1001)) * 2)))
+    many = data.find(str(write(tmp_path / "many", "".join(f"{i} 1:1\n" for i in range(1, 1001)) * 2))).load()
     assert (many.n_classes, many.y[999]) == (1000, 999)
     assert many.notes == (
         "1000 different numbers are taken as classes; task=regression takes them as targets",
     )
     plain = write(tmp_path / "plain.libsvm", "0 1:1\n1 1:2\n2 1:2\n" * 2)
-    again = [data.load(str(plain)) for _ in range(2)][1]  # of the parsed copy
+    again = [data.find(str(plain)).load() for _ in range(2)][1]  # of the parsed copy
     assert (again.notes, again.classes, again.n_classes) == ((), ("0", "1", "2"), 3)
     (tmp_path / "words.csv").write_text("x,y\n1.5,b\n2,c\n3,a\n4,10\n")
-    words = data.load(str(tmp_path / "words.csv"))
+    words = data.find(str(tmp_path / "words.csv")).load()
     assert (words.classes, words.y.tolist()) == (("10", "a", "b", "c"), [2, 3, 1, 0])
-    one = data.load(str(tmp_path / "words.csv"), preparation=Preparation(positive="c"))
+    one = data.find(str(tmp_path / "words.csv"), preparation=Preparation(positive="c")).load()
     assert (one.n_classes, one.y.tolist()) == (2, [-1, 1, -1, -1])
 
 
@@ -50,7 +50,7 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
 )
 def test_labels_that_are_no_classes(tmp_path, content, message):
     with pytest.raises(UserError, match=message):
-        data.load(str(write(tmp_path / "labels", content)))
+        data.find(str(write(tmp_path / "labels", content))).load()
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_numbers_in_memory_are_compared_without_their_texts():
 def test_the_positive_class_is_found_as_the_classes_are(tmp_path, labels, positive, y):
     rows = "".join(f"{number},{label}\n" for number, label in enumerate(labels.split()))
     path = write(tmp_path / "my.csv", f"a,y\n{rows}")
-    assert data.load(str(path), preparation=Preparation(positive=positive)).y.tolist() == y
+    assert data.find(str(path), preparation=Preparation(positive=positive)).load().y.tolist() == y
     with pytest.raises(UserError, match=r"positive=9: .* no such class.*; it has "):
-        data.load(str(path), preparation=Preparation(positive="9"))
+        data.find(str(path), preparation=Preparation(positive="9")).load()
 
 
 def test_true_and_false_are_1_and_0_as_features_and_words_as_classes(tmp_path):
     path = write(tmp_path / "my.csv", "a,y\nTrue,TRUE\nFalse,FALSE\nTrue,FALSE\n")
-    made = data.load(str(path))
+    made = data.find(str(path)).load()
     assert (made.values.tolist(), made.indptr.tolist()) == ([1, 1], [0, 1, 1, 2])
     assert (made.y.tolist(), made.classes) == ([1, -1, -1], ("False", "True"))
 
@@ -146,7 +146,7 @@ def test_a_parquet_files_labels_have_all_their_digits(tmp_path):
     frame.to_parquet(tmp_path / "my.parquet")
 
     def load(label, task="classification"):
-        return data.load(str(tmp_path / "my.parquet"), task=task, preparation=Preparation(label=label))
+        return data.find(str(tmp_path / "my.parquet"), task=task, preparation=Preparation(label=label)).load()
 
     assert load("id").classes == ("1234567", "1234568")
     assert (load("flag").classes, load("flag").y.tolist()) == (("False", "True"), [1, -1])
@@ -156,6 +156,6 @@ def test_a_parquet_files_labels_have_all_their_digits(tmp_path):
 def test_whole_numbers_that_all_differ_are_no_classes(tmp_path):
     path = write(tmp_path / "my.csv", "a,y\n" + "".join(f"{n},{60000 + 7 * n}\n" for n in range(16)))
     with pytest.raises(UserError, match=r"16 different labels .*; task=regression takes them as targets"):
-        data.load(str(path))
+        data.find(str(path)).load()
     few = write(tmp_path / "few.csv", "a,y\n1,1\n2,2\n3,3\n")
-    assert data.load(str(few)).classes == ("1", "2", "3")
+    assert data.find(str(few)).load().classes == ("1", "2", "3")

@@ -13,7 +13,7 @@ import pytest
 from support.workbooks import xlsx
 
 import omkl
-from omkl.data import load
+from omkl.data import find
 from omkl.data.own_data import Own
 from omkl.data.preparation import Preparation, Stop
 from omkl.data.preparing.columns import DATE, NUMBERS, WORDS, Column, date_of
@@ -388,4 +388,4 @@ def test_a_model_refuses_new_rows_of_such_cells(kind, monkeypatch):
 def test_two_columns_that_stop_are_both_named():
     frame_of(["4 %", "5 %", "7 %", "3 %"], x=["1:30", "2:30", "3:30", "4:00"]).to_csv("my.csv", index=False)
     with pytest.raises(Stop, match=r"or drop=a leaves the column out; so does x: `omkl data look` shows all"):
-        load("my.csv", preparation=Preparation(label="z"))
+        find("my.csv", preparation=Preparation(label="z")).load()

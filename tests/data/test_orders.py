@@ -83,7 +83,7 @@ def test_authors_of_an_unregistered_set():
 
 
 def test_authors_file_absent_or_wrong(tmp_path, monkeypatch):
-    d = data.load("wdbc")
+    d = data.find("wdbc").load()
     with pytest.raises(UserError, match=r"wdbc.id_all.txt \(.xz\) not found; looked in .*cache"):
         data.order(d, "authors", 0, 0)
     monkeypatch.setenv("OMKL_DATA", str(tmp_path))
@@ -107,7 +107,7 @@ def test_every_authors_permutation_fits_its_set(shared_data, monkeypatch):
     having = [name for name in data.registry.registered_names() if data.registry.entry(name).permutations]
     assert {"wdbc", "ionosphere", "breast", "german", "w5a", "votes84"} <= set(having)
     for name in having:
-        d = data.load(name)
+        d = data.find(name).load()
         for rep in (0, 19):
             order, _ = data.order(d, "authors", 0, rep)
             assert np.array_equal(np.sort(order), np.arange(d.T))

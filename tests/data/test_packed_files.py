@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from omkl.data import load
+from omkl.data import find
 from omkl.data.reading.formats import data_name, format_of
 from omkl.data.reading.opening import open_binary
 from omkl.errors import UserError
@@ -47,18 +47,18 @@ def cache_folder(tmp_path, monkeypatch):
 def test_every_kind_of_compression(tmp_path, ending):
     plain = tmp_path / "my.csv"
     plain.write_bytes(TABLE)
-    expected = load(str(plain)).content_hash
+    expected = find(str(plain)).load().content_hash
     for name in (f"my.csv{ending}", f"MY.CSV{ending.upper()}"):
         path = tmp_path / name
         path.write_bytes(PACKERS[ending](TABLE))
         assert format_of(path).is_table
-        dataset = load(str(path))
+        dataset = find(str(path)).load()
         assert (dataset.content_hash, dataset.name.lower()) == (expected, "my")
     assert data_name(f"x.arff{ending}") == "x"
     torn = tmp_path / f"torn.csv{ending}"
     torn.write_bytes(PACKERS[ending](TABLE * 50)[:-30])
     with pytest.raises(UserError, match=r"torn\.csv.*: cannot be decompressed or read: "):
-        load(str(torn))
+        find(str(torn)).load()
 
 
 @pytest.mark.parametrize("ending", PACKERS)
@@ -74,17 +74,17 @@ def test_archives_of_several_files_and_encrypted_ones(tmp_path):
     path = tmp_path / "my.csv.zip"
     path.write_bytes(archive(**{"a.csv": TABLE, "b.csv": TABLE}))
     with pytest.raises(UserError, match=r"holds 2 files \('a\.csv', 'b\.csv'\); extract the one to be read$"):
-        load(str(path))
+        find(str(path)).load()
     path.write_bytes(archive())
     with pytest.raises(UserError, match=r"the archive holds 0 files"):
-        load(str(path))
+        find(str(path)).load()
     path.write_bytes(archive(**{"folder__": b"", "folder__a.csv": TABLE, "__MACOSX__": b""}))
     data = bytearray(archive(**{"a.csv": TABLE}))
     for mark in (b"PK\x03\x04", b"PK\x01\x02"):
         data[data.index(mark) + (6 if mark[2] == 3 else 8)] |= 1
     path.write_bytes(data)
     with pytest.raises(UserError, match=r"the archive is encrypted; extract the one"):
-        load(str(path))
+        find(str(path)).load()
 
 
 def test_a_mac_s_own_files_and_folders_do_not_count(tmp_path):
@@ -95,7 +95,7 @@ def test_a_mac_s_own_files_and_folders_do_not_count(tmp_path):
         made.writestr("d/rows.libsvm", b"1 1:1\n-1 2:1\n")
         made.writestr("__MACOSX/d/._rows.libsvm", b"x")
     path.write_bytes(out.getvalue())
-    dataset = load(str(path))
+    dataset = find(str(path)).load()
     assert (dataset.name, dataset.T) == ("data", 2)
 
 
@@ -106,4 +106,4 @@ def test_without_the_package_for_zst(tmp_path, monkeypatch):
     with pytest.raises(
         UserError, match=r"my\.csv\.zst: .zst files need backports.zstd; pip install 'omkl\[zstd\]'"
     ):
-        load(str(path))
+        find(str(path)).load()

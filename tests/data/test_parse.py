@@ -171,7 +171,7 @@ def test_reader_agrees_with_scikit_learn_on_real_data(shared_data):
 )
 def test_empty_file(tmp_path, name, content):
     with pytest.raises(UserError, match="no examples in it"):
-        data.load(str(write(tmp_path / name, content)))
+        data.find(str(write(tmp_path / name, content))).load()
 
 
 def test_decompression_is_bounded(tmp_path, monkeypatch):
@@ -195,25 +195,25 @@ def test_endless_line_is_refused(tmp_path, monkeypatch):
 def test_damaged_compression(tmp_path, compress):
     packed = compress(b"".join(b"1 1:%d\n" % i for i in range(5000)))
     with pytest.raises(UserError, match="cannot be decompressed"):
-        data.load(str(write(tmp_path / "torn", packed[: len(packed) // 2])))
+        data.find(str(write(tmp_path / "torn", packed[: len(packed) // 2]))).load()
 
 
 def test_two_classes_are_mapped_and_noted(tmp_path):
-    d = data.load(str(write(tmp_path / "my.libsvm", "4 1:1\n2 1:2\n4 2:1\n")))
+    d = data.find(str(write(tmp_path / "my.libsvm", "4 1:1\n2 1:2\n4 2:1\n"))).load()
     assert (d.name, d.T, d.d, d.task) == ("my", 3, 2, "classification")
     assert d.y.tolist() == [1, -1, 1]
     assert (d.classes, d.notes) == (("2", "4"), ())
-    assert data.load(str(write(tmp_path / "plain.libsvm", "+1 1:1\n-1 1:2\n"))).notes == ()
+    assert data.find(str(write(tmp_path / "plain.libsvm", "+1 1:1\n-1 1:2\n"))).load().notes == ()
 
 
 def test_rows_without_features_are_fine_but_not_only_such(tmp_path):
-    assert data.load(str(write(tmp_path / "a", "1\n-1 2:3\n"))).indptr.tolist() == [0, 0, 1]
+    assert data.find(str(write(tmp_path / "a", "1\n-1 2:3\n"))).load().indptr.tolist() == [0, 0, 1]
     with pytest.raises(UserError, match="no features"):
-        data.load(str(write(tmp_path / "b", "1\n-1\n")))
+        data.find(str(write(tmp_path / "b", "1\n-1\n"))).load()
 
 
 def test_huge_dimension_stays_sparse(tmp_path):
-    d = data.load(str(write(tmp_path / "wide", "1 2147483647:1\n-1 1:1\n")))
+    d = data.find(str(write(tmp_path / "wide", "1 2147483647:1\n-1 1:1\n"))).load()
     assert (d.d, d.nnz) == (2**31 - 1, 2)
 
 
@@ -226,7 +226,7 @@ def test_huge_dimension_stays_sparse(tmp_path):
     ],
 )
 def test_the_label_of_a_csv_is_called_so(tmp_path, content):
-    d = data.load(str(write(tmp_path / "my.csv", content)))
+    d = data.find(str(write(tmp_path / "my.csv", content))).load()
     assert dense(d).tolist() == [[1, 0], [0, 2.5]]
     assert (d.y.tolist(), d.nnz) == ([-1, 1], 2)
 
@@ -234,11 +234,11 @@ def test_the_label_of_a_csv_is_called_so(tmp_path, content):
 def test_npz_stream(tmp_path):
     path = tmp_path / "s.npz"
     np.savez(path, X=np.array([[0, 1.5], [2, 0]], np.float32), y=np.array([[0], [1]]))
-    d = data.load(str(path))
+    d = data.find(str(path)).load()
     assert dense(d).tolist() == [[0, 1.5], [2, 0]]
     assert (d.y.tolist(), d.name) == ([-1, 1], "s")
     np.savez(path, X=np.array([[0, 1.5], [2, 0]]), y=np.array(["no", "yes"]))
-    other = data.load(str(path))
+    other = data.find(str(path)).load()
     assert (other.content_hash, other.classes) == (d.content_hash, ("no", "yes"))
     assert not any("are read" in note for note in [*d.notes, *other.notes])
 
@@ -259,9 +259,9 @@ def test_npz_stream(tmp_path):
 def test_bad_npz(tmp_path, arrays, message):
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(UserError, match=message):
-        data.load(str(tmp_path / "bad.npz"))
+        data.find(str(tmp_path / "bad.npz")).load()
     with pytest.raises(UserError, match=r"not an \.npz"):
-        data.load(str(write(tmp_path / "no.npz", "text")))
+        data.find(str(write(tmp_path / "no.npz", "text"))).load()
 
 
 def test_npz_is_bounded_before_it_is_read(tmp_path):
@@ -272,9 +272,9 @@ def test_npz_is_bounded_before_it_is_read(tmp_path):
 
 def test_unknown_name_and_missing_file():
     with pytest.raises(UserError, match=r"did you mean 'svmguide3'\?"):
-        data.load("svmgiude3")
+        data.find("svmgiude3").load()
     with pytest.raises(UserError, match="neither a registered data set"):
-        data.load("no/such/file.libsvm")
+        data.find("no/such/file.libsvm").load()
 
 
 @pytest.mark.parametrize("text", ["1 0:1 2:2\n-1 1:3\n", "1 1:3\n" * 3 + "-1 0:2\n# c\n", "1\n-1 0:1\n"])
@@ -296,12 +296,12 @@ def test_a_note_says_that_columns_count_from_0(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     path = write(tmp_path / "my.txt", "1 0:1 2:2\n-1 1:3\n")
     for _ in range(2):  # parsed, and of the copy
-        made = data.load(str(path))
+        made = data.find(str(path)).load()
         assert made.notes == ("an index is 0, so the columns count from 0 (index_base=0)",)
         assert (made.d, made.index_base) == (3, 0)
-    assert data.load(str(path), preparation=Preparation(index_base=0)).notes == ()
+    assert data.find(str(path), preparation=Preparation(index_base=0)).load().notes == ()
     with pytest.raises(UserError, match=r"my\.txt:1: index 0, but the columns count from 1 \(index_base=1\)"):
-        data.load(str(path), preparation=Preparation(index_base=1))
+        data.find(str(path), preparation=Preparation(index_base=1)).load()
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_real_set_in_its_source_format_has_the_registered_content(
     shared_data, tmp_path, monkeypatch, name, number
 ):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    expected = data.load(name)
+    expected = data.find(name).load()
     item = data.registry.entry(name)
     form = item.forms[number]
     for file, text in zip(form.files, as_source(expected, form), strict=True):
@@ -172,7 +172,7 @@ def test_real_set_in_its_source_format_has_the_registered_content(
         packed.write_bytes(lzma.compress(text.encode(), preset=0))
     monkeypatch.setenv("OMKL_DATA", str(tmp_path / "data"))
     assert [path.parent for path in data.registered(name).paths()] == [tmp_path / "data"] * len(form.files)
-    loaded = data.load(name)
+    loaded = data.find(name).load()
     assert loaded.content_hash == expected.content_hash == item.content_hash == data.registered(name).verify()
     assert loaded.path != expected.path
     for key in ("indptr", "indices", "values", "y"):
@@ -218,11 +218,11 @@ def test_an_odd_file_is_a_function_of_a_folder(tmp_path, monkeypatch, made):
     (tmp_path / "odd.txt").write_text("a 1.5 0\nb 0 2\na 3 0.25\n")
     for name, value in (("OMKL_PATH", tmp_path), ("OMKL_DATA", tmp_path), ("OMKL_CACHE", tmp_path / "cache")):
         monkeypatch.setenv(name, str(value))
-    loaded = data.load("mine")
+    loaded = data.find("mine").load()
     assert (loaded.y.tolist(), loaded.values.tolist()) == ([-1, 1, -1], [1.5, 2, 3, 0.25])
     assert loaded.indices.tolist() == [0, 1, 0, 1]
     (tmp_path / "data" / "odd.py").write_text(ODD.format(made=made).replace("row[1:]", "reversed(row[1:])"))
-    assert data.load("mine").indices.tolist() == [1, 0, 0, 1]
+    assert data.find("mine").load().indices.tolist() == [1, 0, 0, 1]
     (tmp_path / "data" / "odd.py").write_text(ODD.format(made=made).replace("paths[0]", "paths[7]"))
     with pytest.raises(UserError, match=r"odd\.py: odd\(\.\.\.\) ended with IndexError: "):
-        data.load("mine")
+        data.find("mine").load()

@@ -87,7 +87,7 @@ def table(shared_data, name):
 def got(name):
     """Download a set; its content is compared on the way."""
     data.registered(name).get()
-    loaded = data.load(name, download=False)
+    loaded = data.find(name).load()
     assert loaded.content_hash == registry.entry(name).content_hash
     return loaded
 
@@ -198,7 +198,7 @@ def test_a_set_without_a_hash_says_so(serve, server, monkeypatch, capsys):
     serve("mushrooms", mushrooms=mushrooms())
     assert main(["data", "get", "mushrooms"]) == 0
     assert "not verified: no content hash is registered" in capsys.readouterr().out
-    loaded = data.load("mushrooms", download=False)
+    loaded = data.find("mushrooms").load()
     assert (loaded.T, loaded.d, set(loaded.y)) == (8124, 112, {-1.0, 1.0})
     assert any("not verified" in note for note in loaded.notes)
     ref = data.registered("mushrooms")

@@ -90,7 +90,7 @@ STORED = [n for n in CLASSES if n in HERE and registry.entry(n).forms[0].format 
 @pytest.mark.parametrize("name", STORED)
 def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    item, d = registry.entry(name), data.load(name, download=False)
+    item, d = registry.entry(name), data.find(name).load()
     assert (d.name, d.T, d.d, d.nnz) == (name, item.T, item.d, item.nnz)
     assert d.content_hash == item.content_hash == data.content_hash(d.indptr, d.indices, d.values, d.y)
     assert d.positive_share == pytest.approx(item.positive_share, abs=6e-7)
@@ -113,10 +113,10 @@ def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
 @pytest.mark.parametrize("name", MANY)
 def test_sets_of_many_classes_load_as_registered(shared_data, monkeypatch, name):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    item, d = registry.entry(name), data.load(name, download=False)
+    item, d = registry.entry(name), data.find(name).load()
     assert (d.T, d.nnz, d.d, d.content_hash) == (item.T, item.nnz, item.d, item.content_hash)
     assert (d.classes, np.unique(d.y).tolist()) == (item.classes, list(range(item.n_classes)))
-    again = data.load(name, download=False)  # of the parsed copy
+    again = data.find(name).load()  # of the parsed copy
     assert (again.classes, again.notes) == (item.classes, item.notes)
 
 
@@ -144,16 +144,16 @@ def test_missing_set_names_the_folders_that_were_searched(monkeypatch, tmp_path)
         ):
             act()
     with pytest.raises(UserError, match="OMKL_DATA to a folder that holds susy_30k"):
-        data.load("susy_30k")
+        data.find("susy_30k").load()
     monkeypatch.delenv("OMKL_OFFLINE")
     with pytest.raises(UserError, match="`omkl data get a9a` downloads it"):
-        data.load("a9a", download=False)
+        data.find("a9a").load()
 
 
 def test_wdbc_needs_no_file(monkeypatch):
     monkeypatch.setenv("OMKL_DATA", "")
     assert data.registered("wdbc").state == "embedded"
-    d = data.load("wdbc")
+    d = data.find("wdbc").load()
     assert d.content_hash == registry.entry("wdbc").content_hash == data.registered("wdbc").verify()
     assert (d.T, d.d, int((d.y == 1).sum())) == (569, 30, 212)  # 212 malignant
     assert data.registered("wdbc").paths() == [d.path]
@@ -174,7 +174,7 @@ def test_other_content_than_registered_is_refused(shared_data, monkeypatch, tmp_
     (tmp_path / "svmguide3.libsvm").write_text(text)
     monkeypatch.setenv("OMKL_DATA", f"{tmp_path}:{shared_data}")
     with pytest.raises(UserError) as caught:
-        data.load("svmguide3")
+        data.find("svmguide3").load()
     item = registry.entry("svmguide3")
     for part in (str(tmp_path / "svmguide3.libsvm"), item.content_hash, "T=1243, d=21", "T=2, d=2"):
         assert part in str(caught.value)
@@ -189,10 +189,10 @@ def test_one_changed_digit_is_noticed_even_after_a_good_load(shared_data, monkey
     path = tmp_path / "fourclass"
     monkeypatch.setenv("OMKL_DATA", str(tmp_path))
     path.write_bytes(text)
-    data.load("fourclass")
+    data.find("fourclass").load()
     path.write_bytes(text.replace(b"178.000000", b"178.000001", 1))
     with pytest.raises(UserError, match="not the registered content"):
-        data.load("fourclass")
+        data.find("fourclass").load()
 
 
 GOOD = """

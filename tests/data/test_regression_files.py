@@ -27,7 +27,7 @@ def dense(loaded):
 @pytest.mark.parametrize(("ours", "most"), [("energy", 2e-15), ("air", 0.0)])
 def test_raw_files_are_prepared_as_the_authors_did(shared_data, monkeypatch, ours, most):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    mine = data.load(ours, download=False)
+    mine = data.find(ours).load()
     with np.load(shared_data / f"adaraker_{ours}.npz") as theirs:
         assert np.abs(dense(mine) - theirs["X"]).max() <= most
         assert np.abs(mine.y - theirs["y"].ravel()).max() <= most
@@ -36,7 +36,7 @@ def test_raw_files_are_prepared_as_the_authors_did(shared_data, monkeypatch, our
 @pytest.mark.parametrize("name", [*OTHERS, "adaraker_har"])
 def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    item, loaded = registry.entry(name), data.load(name, download=False)
+    item, loaded = registry.entry(name), data.find(name).load()
     assert (loaded.T, loaded.d, loaded.nnz, loaded.task) == (item.T, item.d, item.nnz, item.task)
     assert loaded.content_hash == item.content_hash
     with open(shared_data / "MANIFEST_regression.csv", encoding="utf-8", newline="") as file:
@@ -62,10 +62,10 @@ def targets(tmp_path, monkeypatch):
 
 def test_a_file_with_targets_says_what_it_needs_and_loads_with_it(targets):
     with pytest.raises(UserError, match=r"different labels .*; task=regression takes them as targets"):
-        data.load(targets)
-    loaded = data.load(targets, task="regression")
+        data.find(targets).load()
+    loaded = data.find(targets, task="regression").load()
     assert (loaded.task, loaded.y.tolist()) == ("regression", [0.5, -1.25, 2.0])
-    assert data.load(targets, task="regression").path == loaded.path
+    assert data.find(targets, task="regression").load().path == loaded.path
 
 
 def test_words_are_no_targets(tmp_path, monkeypatch):
@@ -74,13 +74,15 @@ def test_words_are_no_targets(tmp_path, monkeypatch):
     with pytest.raises(
         UserError, match=r"mine\.csv: row 1: column 'y' holds 'low', which is not a number; correct"
     ):
-        data.load(str(tmp_path / "mine.csv"), task="regression")
+        data.find(str(tmp_path / "mine.csv"), task="regression").load()
 
 
 def test_the_same_file_as_classes_and_as_targets_are_two_data_sets(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     (tmp_path / "mine.csv").write_text("a,b,y\n1,2,-1\n2,0,1\n")
-    both = [data.load(str(tmp_path / "mine.csv"), task=task) for task in ("classification", "regression")]
+    both = [
+        data.find(str(tmp_path / "mine.csv"), task=task).load() for task in ("classification", "regression")
+    ]
     assert [loaded.task for loaded in both] == ["classification", "regression"]
     assert both[0].content_hash == both[1].content_hash
     words = [f"data={tmp_path / 'mine.csv'}", "yardsticks=[]", "reps=1"]

@@ -18,7 +18,7 @@ ALL = pytest.mark.parametrize("name", streams.EVERY)
 @ALL
 def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", "")
-    loaded = data.load(name)
+    loaded = data.find(name).load()
     rows = streams.realised(name, 1)[0]
     assert loaded.content_hash == registry.entry(name).content_hash == data.registered(name).verify()
     np.testing.assert_array_equal(loaded.values, rows.values)
@@ -28,7 +28,7 @@ def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
 
 @BOTH
 def test_a_repetition_in_file_order_streams_its_own_realisation(name):
-    base = data.load(name)
+    base = data.find(name).load()
     assert data.realisation(base, 0) is base
     third, again = data.realisation(base, 2), data.realisation(base, 2)
     np.testing.assert_array_equal(third.values, again.values)
@@ -103,10 +103,10 @@ def test_targets_of_numbers_change_as_often_as_they_are_to(name, monkeypatch):
 def test_known_targets_are_those_of_the_realisation_that_is_streamed(name):
     ref = data.registered(name)
     for rep in (0, 2):
-        rows = data.realisation(data.load(name), rep)
+        rows = data.realisation(data.find(name).load(), rep)
         known = known_targets(ref, "file", rep)
         assert np.abs(rows.y - known).max() <= streams.MOST_NOISE + 1e-6
     first = known_targets(ref, "permuted", 2)
-    assert np.abs(data.load(name).y - first).max() <= streams.MOST_NOISE + 1e-6
+    assert np.abs(data.find(name).load().y - first).max() <= streams.MOST_NOISE + 1e-6
     assert known_targets(data.registered("drift"), "file", 0) is None
     assert known_targets(data.registered("wdbc"), "permuted", 0) is None

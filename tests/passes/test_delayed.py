@@ -6,7 +6,7 @@ import pytest
 import omkl
 from omkl.config import learner_spec
 from omkl.config.kernel_kinds import pool as pool_named
-from omkl.data import load
+from omkl.data import find
 from omkl.errors import UserError
 from omkl.passes.one_pass import whole_pass
 from omkl.rounds.support_vectors import stored_vectors
@@ -15,14 +15,14 @@ T = 120
 
 
 def traced(name, delay=1, scale=None, data="wdbc", **params):
-    spec, dataset = learner_spec(name), load(data)
+    spec, dataset = learner_spec(name), find(data).load()
     pool = pool_named(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     scaling = ({"delay": delay} if delay > 1 else {}) | ({"scale": scale} if scale else {})
     return whole_pass(spec, {**spec.defaults, **params}, pool, dataset, np.arange(T), 7, scaling=scaling)
 
 
 def dense(data="wdbc"):
-    dataset = load(data)
+    dataset = find(data).load()
     X = np.zeros((T, dataset.d))
     for t in range(T):
         own = slice(dataset.indptr[t], dataset.indptr[t + 1])

@@ -129,7 +129,7 @@ OBJECTS = {
 def test_an_object_is_a_row_on_the_same_permutations(kind):
     model, mistakes = OBJECTS[kind]
     made = omkl.run(algo=["majority", model], data="wdbc", reps=2, rounds=150, **SERIAL)
-    data = omkl.data.load("wdbc")
+    data = omkl.data.find("wdbc").load()
     X, y = matrix_of(data), data.y.astype(int)
     own = made.cells[made.cells["algo"] != "majority"].set_index("rep")["mistakes"]
     for rep in (0, 1):

@@ -108,7 +108,7 @@ def test_a_row_beside_ours_on_the_same_permutations(capsys):
     made = run(words, capsys)
     cells = {(cell["algo"], cell["rep"]): cell for cell in made["cells"]}
     for rep in (0, 1):
-        X, y = in_order(omkl.data.load("t.csv"), rep=rep)
+        X, y = in_order(omkl.data.find("t.csv").load(), rep=rep)
         model, mistakes = SGDClassifier(loss="log_loss"), 1
         for t in range(len(y)):
             mistakes += t > 0 and not y[t] * model.decision_function(X[t : t + 1])[0] > 0
@@ -128,7 +128,7 @@ def test_river_predicts_then_learns(capsys):
     from river import linear_model, preprocessing
 
     made = run(["algo=scaled", "data=wdbc", "reps=1", "yardsticks=[]"], capsys)
-    X, y = in_order(omkl.data.load("wdbc"))
+    X, y = in_order(omkl.data.find("wdbc").load())
     model, mistakes = preprocessing.StandardScaler() | linear_model.LogisticRegression(l2=0.1), 1
     for t, x in enumerate(X):
         row = dict(enumerate(x))
@@ -143,7 +143,7 @@ def test_many_classes(capsys):
 
     made = run(["algo=sgd,tree,copycat", "data=iris", "reps=1", "yardsticks=[]"], capsys)
     cells = {cell["algo"]: cell for cell in made["cells"]}
-    X, y = in_order(omkl.data.load("iris"))
+    X, y = in_order(omkl.data.find("iris").load())
     y = y.astype(int)
     sgd, tree = SGDClassifier(loss="log_loss", random_state=0), HoeffdingTreeClassifier()
     wrong = {"sgd": [True], "tree": [True], "copycat": [True, *(y[1:] != y[:-1])]}
@@ -164,11 +164,11 @@ def test_a_batch_estimator_is_fitted_again_as_rows_come(folder, capsys):
     from sklearn.ensemble import ExtraTreesClassifier
 
     by_name = run(["algo=forest", "data=wdbc", "reps=1", "yardsticks=[]"], capsys)["cells"][0]
-    X, y = in_order(omkl.data.load("wdbc"))
+    X, y = in_order(omkl.data.find("wdbc").load())
     model, due = ExtraTreesClassifier(5), 20
     # before the first fit it answers the most frequent class so far, of equal ones the first
     mistakes = 1 + sum(max(y[:t], key=y[:t].tolist().count) != y[t] for t in range(1, due))
-    _, permutation_seed = omkl.data.order(omkl.data.load("wdbc"), "permuted", 1, 0)
+    _, permutation_seed = omkl.data.order(omkl.data.find("wdbc").load(), "permuted", 1, 0)
     model.random_state = omkl.seeds.learner_seed(permutation_seed, "forest") % 2**32
     while due < len(y):
         model.fit(X[:due], y[:due])
@@ -192,7 +192,7 @@ def test_regression(tmp_path, capsys):
     )
     words = ["data=t.csv", "task=regression", "order=file", "scale=none", "yardsticks=[]"]
     made = run(["algo=sgdr", *words, "target=none"], capsys)
-    data = omkl.data.load("t.csv", task="regression")
+    data = omkl.data.find("t.csv", task="regression").load()
     model, errors = SGDRegressor(eta0=0.01), []
     for t, x in enumerate(matrix_of(data)):
         if t > 1:  # before, the target has not varied

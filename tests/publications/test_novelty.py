@@ -26,7 +26,7 @@ def drawn(shared_data):
 
 
 def test_usps_novelties(drawn):
-    train, test = data.load("usps_train"), data.load("usps_test")
+    train, test = data.find("usps_train").load(), data.find("usps_test").load()
     X, Z = dense(train), dense(test)
     assert abs(drawn.fraction - 0.01) < 0.003
     assert drawn.fraction == drawn.novelties.size / train.T
@@ -47,7 +47,7 @@ def test_usps_novelties(drawn):
 
 def test_late_novelties_are_rarer_digits_than_early_ones(drawn):
     """As the paper says of its panel: at first even well-formed digits are novel, later unusual ones."""
-    X = dense(data.load("usps_train"))
+    X = dense(data.find("usps_train").load())
     density = kernel(X[drawn.novelties], X).mean(1)
     rank = np.searchsorted(np.sort(kernel(X[::10], X).mean(1)), density) / len(X[::10])
     assert np.median(rank[30:]) < 0.07 < np.median(rank[:10])

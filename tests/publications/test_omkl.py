@@ -54,7 +54,7 @@ def test_tuned_rows_follow_the_seven(paper):
 
 def test_a_larger_step_halves_the_mistakes_on_breast(shared_data, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    data, spec = omkl.data.load("breast"), learner_spec("omklo_sua")
+    data, spec = omkl.data.find("breast").load(), learner_spec("omklo_sua")
 
     def error(eta):
         orders = (omkl.data.order(data, "permuted", 1, rep) for rep in range(10))

@@ -172,7 +172,7 @@ def test_a_share_is_the_last_of_each_permutation(ran):
     assert cells["mistakes"].tolist() == alone["mistakes"].tolist()
     assert cells["held_out"].tolist() == [[455, 569]] * 4
     assert not set(cells["key"]) & set(alone["key"])
-    data = omkl.data.load("wdbc")
+    data = omkl.data.find("wdbc").load()
     for row in cells.to_dict("records"):
         over = {"kernel": {"kind": "linear"}} if row["algo"] == "perceptron" else {}
         order, _ = omkl.data.order(data, "permuted", made.seed, row["rep"])
@@ -185,7 +185,7 @@ def test_a_share_is_the_last_of_each_permutation(ran):
 
 def test_another_set_in_file_order(ran, shared_data):
     cells, _ = ran("algo=perceptron", "data=usps", "order=file", "rounds=500", "test=usps_t", reps=1)
-    train, test = omkl.data.load("usps"), omkl.data.load("usps_t")
+    train, test = omkl.data.find("usps").load(), omkl.data.find("usps_t").load()
     assert cells["held_out"].item() == test.content_hash
     assert 0.1 < cells["averaged_rate"].item() < cells["test_rate"].item() < 0.5
     assert train.n_classes == 10

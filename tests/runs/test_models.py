@@ -110,7 +110,7 @@ def test_unknown_words_are_counted_in_a_note(table, capsys):
 def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
     model = tmp_path / "model.omkl"
     assert omkl_("fit", f"algo={name}", "data=wdbc", "seed=3", "--out", model) == 0
-    data, spec = omkl.data.load("wdbc"), learner_spec(name)
+    data, spec = omkl.data.find("wdbc").load(), learner_spec(name)
     order, permutation = omkl.data.order(data, "permuted", 3, 0)
     own = pool(spec.usual_pool or "paper16")
     figures = run_pass(spec, spec.usual("classification"), own, data, order, permutation)

@@ -15,7 +15,7 @@ def test_every_learner_has_draws_of_its_own_on_one_permutation():
 
 
 def test_the_seeds_of_cells_are_those_of_their_orders_and_no_permutation_is_drawn(monkeypatch, tmp_path):
-    wdbc = omkl.data.load("wdbc")
+    wdbc = omkl.data.find("wdbc").load()
     expected = [str(omkl.data.order(wdbc, "permuted", 3, rep)[1]) for rep in range(4)]
     monkeypatch.setattr(np.random, "default_rng", None)
     cells = expand(

@@ -170,7 +170,7 @@ def test_sparse_rows_are_the_same_rows(name, rows):
     "name", ["OmkcSsClassifier", "OmklpDa1Classifier", "BomkcRbpClassifier", "RakerClassifier"]
 )
 def test_mistakes_and_state_are_those_of_a_run_in_file_order(name):
-    data = omkl.data.load("wdbc")
+    data = omkl.data.find("wdbc").load()
     order, permutation = omkl.data.order(data, "file", 1, 0)
     spec = learner_spec(made(name).learner)
     given = pool(spec.usual_pool or "paper16")

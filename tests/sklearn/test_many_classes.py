@@ -53,7 +53,7 @@ def test_chunks_scores_and_saved_models(name, rows, tmp_path):
 
 
 def test_mistakes_are_those_of_a_run_and_coefficients_give_the_scores():
-    data = omkl.data.load("iris")
+    data = omkl.data.find("iris").load()
     order = np.random.default_rng(0).permutation(data.T)
     X, y = load_iris(return_X_y=True)
     X, y = X[order], np.array(data.classes)[y[order]]

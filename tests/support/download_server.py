@@ -77,7 +77,7 @@ FORM = """
 def mine(server, tmp_path, monkeypatch):
     """A registered set ``mine`` with content BODY, at the server's /f."""
     (tmp_path / "given").write_bytes(BODY)
-    d = data.load(str(tmp_path / "given"))
+    d = data.find(str(tmp_path / "given")).load()
     lines = ["title: t", "description: d", "task: classification", f"T: {d.T}", "d: 2", f"nnz: {d.nnz}"]
     lines += ["positive_share: 0.5", f'content_hash: "{d.content_hash}"', "source: s", "licence: l"]
     (tmp_path / "conf" / "data").mkdir(parents=True)

@@ -44,12 +44,6 @@ class Column:
         """Whether its source holds numbers; True and False are none."""
         return self.dtype.kind in "iuf" and not self.is_declared
 
-    def of_words(self, most: int) -> "Column":
-        """Return a column of its first words, one in each row."""
-        import pandas as pd
-
-        return Column(self.name, pd.Series(self.words[:most], dtype="str"), self.key)
-
     @cached_property
     def missing(self) -> np.ndarray:
         """Which rows have no value (T,)."""
@@ -139,8 +133,9 @@ class Column:
         """Return the values as labels (T,): numbers, or texts that are empty in gaps."""
         if not self.is_numeric:
             return self.texts
-        is_plain = isinstance(self.dtype, np.dtype) or not self.missing.any()
-        return self.values.to_numpy() if is_plain else self.numbers  # whole numbers as they are
+        if isinstance(self.dtype, np.dtype) or not self.missing.any():
+            return np.asarray(self.values.to_numpy())  # whole numbers as they are
+        return np.asarray(self.numbers)
 
 
 def _text_of(value: Any) -> str:

@@ -66,13 +66,12 @@ def values_of(classes: Classes, raw: Any = None) -> tuple[Any, ...] | None:
         return None
     if raw is not None:
         raw = np.asarray(raw).reshape(-1)
-        each = raw.tolist() if raw.dtype.kind == "O" else np.unique(raw)
+        each = raw.tolist() if raw.dtype.kind == "O" else np.unique(raw).tolist()
         different = {(type(value), value): value for value in each if isinstance(value, _SCALARS)}
-        find, found = finder(classes), dict[int, Any]()
-        for value in different.values():
-            if (at := find(str(value))) is not None:
-                found.setdefault(at, value.item() if isinstance(value, np.generic) else value)
-        return tuple(found.get(at, name) for at, name in enumerate(classes))
+        find = finder(classes)
+        found = {find(str(value)): value for value in reversed(different.values())}
+        plain = (found.get(at, name) for at, name in enumerate(classes))
+        return tuple(value.item() if isinstance(value, np.generic) else value for value in plain)
     if all(text.lower() in TRUTH for text in classes):
         return tuple(text.lower() == "true" for text in classes)
     if not all(is_float(text) and _plain(float(text)) == text for text in classes):
@@ -136,12 +135,10 @@ def task_of(labels: np.ndarray, where: str, declared: bool = False) -> tuple[str
     FEWEST_ROWS rows on average. All other numbers are targets.
     """
     _, _, numbers = distinct(labels, declared)
-    if numbers is None:
+    if numbers is None or (len(numbers) <= 2 and (numbers == np.round(numbers)).all()):
         return "classification", ""
     if (numbers != np.round(numbers)).any():
         return "regression", ""
-    if len(numbers) <= 2:
-        return "classification", ""
     kind = f"{len(numbers)} different whole numbers"
     if len(numbers) <= FEW and FEWEST_ROWS * len(numbers) <= len(labels):
         helps = "task=regression takes them as targets"

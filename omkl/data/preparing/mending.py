@@ -44,35 +44,23 @@ _ISO = "ISO8601"
 _YEAR_FIRST = {_ISO, *(form for form in FORMATS if form.startswith("%Y") and form[3:5] == "%m")}
 
 
-class Kind(NamedTuple):
-    """Cells that are near numbers or times.
-
-    what: one is called    pattern: all of one    line: mends a column {c}, whose texts are {t}; {rest} makes
-    gaps of cells that are none    plain: all of a number that may stand beside them
-    """
-
-    what: str
-    pattern: str
-    line: str
-    plain: str = ".*"
-
-
 _IN_ANOTHER = "a number in another notation"
 _TO_NUMBERS = "{{c}} = pandas.to_numeric({{t}}{}{{rest}})"
+# what a cell is called, all of one, and the line that mends a column {c}, whose texts are {t}; {rest} makes
+# gaps of cells that are none
 KINDS = (
-    Kind(_IN_ANOTHER, _COMMAS, _TO_NUMBERS.format(".str.replace(',', '')")),
-    Kind(
+    (_IN_ANOTHER, _COMMAS, _TO_NUMBERS.format(".str.replace(',', '')")),
+    (
         _IN_ANOTHER,
         _POINTS,
         _TO_NUMBERS.format(r".str.replace(r'[. \u2009]', '', regex=True).str.replace(',', '.')"),
-        rf"[-+]?\d+|{_POINTS}",
     ),
-    Kind(
+    (
         "a number with another sign for minus",
         rf"[{_MINUS}]{_NUMBER}",
         _TO_NUMBERS.format(rf".str.replace(r'^[{_MINUS}]', '-', regex=True)"),
     ),
-    Kind(
+    (
         "a time of day, or a duration",
         r"\d{1,3}:\d{2}(?::\d{2}(?:\.\d+)?)?",
         "{c} = pandas.to_timedelta({t}.str.replace(r'^(\\d+:\\d+)$', r'\\1:00', regex=True){rest})"
@@ -107,8 +95,12 @@ def stop_of(column: Column, table: "Table") -> Stop | None:
         return _stop(column, text, 1, (line,))
     if column.dates is not None or column.numbers is not None:
         return None
-    if len(column.words) > _SAMPLE and not stop_of(column.of_words(_SAMPLE), table):
-        return None
+    if len(column.words) > _SAMPLE:
+        import pandas as pd
+
+        sample = Column(column.name, pd.Series(column.words[:_SAMPLE], dtype="str"), column.key)
+        if not stop_of(sample, table):
+            return None
     is_number = np.array([is_float(word) for word in column.words])
     is_odd = ~is_number & np.array([date_of(word) is None for word in column.words])
     total, numbers = int(column.counts.sum()), int(column.counts[is_number].sum())
@@ -173,10 +165,8 @@ def _stop_of_kind(column: Column, table: "Table") -> Stop | None:
         what, lines = "durations", [f"{frame} = {frame}.dt.total_seconds()"]
     elif getattr(column.dtype, "name", "").startswith("period"):
         what, lines = "periods", [f"{frame} = {frame}.dt.to_timestamp()"]
-    elif kind == "c" or complex in kinds:
-        what, lines = "complex numbers", [f"{frame} = {frame}.map(numpy.abs)"]
-    elif any(issubclass(one, list | dict | set | np.ndarray) for one in kinds):
-        what, lines = "lists or objects", [f"del {frame}"]
+    elif kind == "c" or any(issubclass(one, complex | list | dict | set | np.ndarray) for one in kinds):
+        what, lines = "lists, objects or complex numbers", [f"del {frame}"]
     elif bool in kinds and len(kinds) > 1 and kinds <= {bool, int, float}:
         what, lines = "both numbers and true or false", [f"{frame} = {frame}.astype(float)"]
     else:
@@ -210,15 +200,15 @@ def _mends(column: Column, is_number: np.ndarray) -> Iterator[Mend]:
     odd = [word for word, is_one in zip(column.words, is_number, strict=True) if not is_one]
     plain = [word for word, is_one in zip(column.words, is_number, strict=True) if is_one]
     counts, names = column.counts[~is_number], {"c": _frame(column), "t": _texts(column)}
-    for kind in KINDS:
-        is_near = np.array([re.fullmatch(kind.pattern, word) is not None for word in odd])
-        if is_near.any() and all(re.fullmatch(kind.plain, word) for word in plain):
-            rest = "" if is_near.all() and (not plain or "to_numeric" in kind.line) else ", errors='coerce'"
-            line = kind.line.format(**names, rest=rest)
-            yield Mend(kind.what, int(counts[is_near].sum()), ((line,),))
+    for what, pattern, line in KINDS:
+        is_near = np.array([re.fullmatch(pattern, word) is not None for word in odd])
+        if is_near.any() and not (pattern == _POINTS and "." in "".join(plain)):  # 1.5 beside 1,5
+            rest = "" if is_near.all() and (not plain or "to_numeric" in line) else ", errors='coerce'"
+            mend = line.format(**names, rest=rest)
+            yield Mend(what, int(counts[is_near].sum()), ((mend,),))
     yield from _affixed(odd, counts, column)
     yield from _dates(column)
-    is_near = [_NEAR.fullmatch(word) is not None for word in odd]
+    is_near = np.array([_NEAR.fullmatch(word) is not None for word in odd])
     yield Mend("which is near a number or a date", int(counts[is_near].sum()))
 
 
@@ -240,9 +230,9 @@ def _affixed(odd: Sequence[str], counts: np.ndarray, column: Column) -> Iterator
     if "%" in units and (bare := int(column.counts.sum() - counts.sum())):
         what += f"; {counted(bare, 'cell')} {'has' if bare == 1 else 'have'} none"
     if len(units) > 1:
-        unit = f"frame[{f'{column.name} unit'!r}]"
-        lines.insert(0, rf"{unit} = {texts}.str.extract(r'([^\d\s.,-][^\d\s]*)$')[0]")
-        what = f"a number in one of several units ({', '.join(sorted(units))})"
+        what += f" of several kinds ({', '.join(sorted(units))}); the lines keep it"
+        kept = f"frame[{f'{column.name} unit'!r}]"
+        lines.insert(0, rf"{kept} = {texts}.str.extract(r'([^\d\s.,-][^\d\s]*)$')[0]")
     yield Mend(what, sum(n for _, n in matches), (tuple(lines),))
 
 

@@ -54,7 +54,6 @@ class Tally:
     rows: int = 0
     kept: int = 0
     labels: int = 0
-    unlabelled: int = 0
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     new_columns: Counter[int] = field(default_factory=Counter)
@@ -80,9 +79,6 @@ class Tally:
             are = "is" if count == 1 else "are"
             said = f"{count} of {self.labels} labels {are} unknown to the model"
             rows.append(f"{said}: {_listed(self.unknown)}")
-        if 0 < self.unlabelled < self.labels:
-            have = "has" if self.unlabelled == 1 else "have"
-            rows.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
         return [f"{self.path}: {note}" for note in (*notes, *(["; ".join(rows)] if rows else []))]
 
 
@@ -207,21 +203,20 @@ def labels_of_model(
     if task != "classification":
         y[there] = targets(labels[there], str(path))
     else:
-        classes = about["classes"]
         names, place, _ = distinct(labels[there])
+        classes, rest = about["classes"], math.nan
+        of_more = {name: float(number) for number, name in enumerate(classes)}
+        known = {classes[0]: -1.0, classes[1]: 1.0} if len(classes) == 2 else of_more
         if recipe.get("preparation", {}).get("positive") is not None:
-            find = finder([classes[1]])
-            numbers = [1.0 if find(name) == 0 else -1.0 for name in names]
-        else:
-            find, values = finder(classes), (-1.0, 1.0) if len(classes) == 2 else range(len(classes))
-            found = [find(name) for name in names]
-            if strict and None in found:
-                label = names[found.index(None)]
-                near, knows = suggest(label, map(str, classes)), shortlist(quoted(classes))
-                raise UserError(f"{path}: label {show(label)}{near}; the model knows {knows}")
-            numbers = [math.nan if number is None else values[number] for number in found]
+            known, rest = {classes[1]: 1.0}, -1.0
+        find, values = finder(known), list(known.values())
+        found = [find(name) for name in names]
+        if strict and None in found and math.isnan(rest):
+            label = names[found.index(None)]
+            near, knows = suggest(label, map(str, known)), shortlist(quoted(known))
+            raise UserError(f"{path}: label {show(label)}{near}; the model knows {knows}")
+        numbers = [rest if number is None else values[number] for number in found]
         y[there] = np.array(numbers, float)[place]
         tally.unknown.update(names[number] for number in place[np.isnan(y[there])])
     tally.labels += len(labels)
-    tally.unlabelled += int(np.count_nonzero(~there)) if task != "novelty" else 0
     return y

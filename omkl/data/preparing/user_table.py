@@ -51,10 +51,8 @@ class Table:
         found = [name for name in self.names if name.lower() in LABELS and name not in out]
         if len(found) == 1:
             return found[0]
-        if found:
-            fault = f"the label may be column {' or '.join(map(show, found))}"
-        else:
-            fault = f"no column is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
+        what = f"the label may be column {' or '.join(map(show, found))}"
+        fault = what if found else f"no column is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
         helps = f"name the label's column with label=COLUMN; the columns are {self._shown()}"
         raise UserError(f"{self.path}: {fault}; {helps}")
 

@@ -35,9 +35,9 @@ _HELPS = {  # what pandas says: what helps
     "can't decode byte 0xf[ef] in position 0": "the text is not UTF-8: read.encoding=utf-16 may read it",
     "can't decode": "the text is not UTF-8: read.encoding=cp1252 may read it",
     "import.*arrow": "pip install 'omkl[parquet]'",
-    "Length of header": "the rows have more fields than the first line: read.index_col=0 takes their first field "
-    "as the row's name, read.skiprows=1 leaves out a first line that names no columns",
-    "Expected .*fields": "read.skiprows=N leaves out lines before the table, 'read.sep=;' names another separator",
+    "Length of header": "the rows have more fields than the first line: read.index_col=0 takes their first "
+    "field as the row's name, read.skiprows=1 leaves out a first line that names no columns",
+    "Expected .*fields": "read.skiprows=N leaves out lines before the table, 'read.sep=;' names a separator",
 }
 _HIDDEN = ("float_precision", "low_memory")  # of `exact`
 _OF_TEXT: Mapping[str, Any] = {"skipinitialspace": True, "index_col": False}
@@ -147,12 +147,8 @@ def check_settings(word: str, path: Path, preparation: Preparation) -> None:
     for key in preparation.read:
         names = _keywords_of(of_file.reader) if of_file.reader else []
         if key not in names:
-            reader = (
-                f"pandas.{of_file.reader} has no such keyword"
-                if names
-                else f"{of_file.title} is read without"
-            )
-            raise UserError(f"data={word}: read.{key}: {reader}{suggest(key, names)}")
+            called = f"pandas.{of_file.reader}" if names else of_file.title
+            raise UserError(f"data={word}: read.{key}: {called} has no such keyword{suggest(key, names)}")
 
 
 @cache
@@ -231,7 +227,7 @@ class _Call:
             of_c = "engine" not in form.read and (len(mark) == 1 or mark == r"\s+")
             call.keywords = {**_OF_TEXT, **(exact() if of_c else {}), **call.keywords}
             if not {"sep", "delimiter"} & form.read.keys():
-                call.keywords["sep"] = _separator(path, of_file, form)
+                call.keywords["sep"] = call.guarded(lambda: _separator(path, of_file, form))
         if {"header", "names"} & form.read.keys():
             call.named = form.read.get("header", 0) is not None or "names" in form.read
         elif call.reader in ("read_csv", "read_excel"):
@@ -332,7 +328,7 @@ class _Call:
 
 @cache
 def exact() -> dict[str, Any]:
-    """Return keywords of pandas' C engine: columns at once, numbers as ``float`` does; since 3.1 it does so."""
+    """Return keywords of pandas' C engine: columns as a whole, numbers as ``float`` reads them (3.1 does)."""
     import pandas as pd
 
     is_new = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
@@ -342,10 +338,7 @@ def exact() -> dict[str, Any]:
 def _separator(path: Path, of_file: Format, form: Preparation) -> str:
     """Return the one mark of MARKS that the first line has, else that of the ending."""
     skipped, encoding = form.read.get("skiprows", 0), str(form.read.get("encoding") or "utf-8")
-    try:
-        line = next(iter(_first_lines(path, encoding, skipped if isinstance(skipped, int) else 0)), "")
-    except LookupError:
-        raise UserError(f"{path}: read.encoding={encoding}: no such encoding") from None
+    line = next(iter(_first_lines(path, encoding, skipped if isinstance(skipped, int) else 0)), "")
     if not line.strip():
         raise UserError(f"{path}: no examples in it")
     of_numbers = {form.read.get("decimal"), form.read.get("thousands")}
@@ -366,20 +359,21 @@ def _check_range(path: Path) -> None:
     """Raise UserError for a sheet of more than MOST_CELLS up to its last cell: all would be made."""
     with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
         for name in (name for name in archive.namelist() if re.match(r"xl/worksheets/.*\.xml", name)):
-            rows, columns, rest = 0, b"", b""
+            rows, columns, rest = 0, 0, b""
             with archive.open(name) as stream:
                 while block := stream.read(2**22):
-                    cells = _CELL.findall(rest + block)
+                    cells, rest = _CELL.findall(rest + block), block[-30:]
                     rows = max([rows, *(int(row) for _, row in cells)])
-                    columns = max(
-                        [columns, *(column for column, _ in cells)], key=lambda one: (len(one), one)
-                    )
-                    rest = block[-30:]
-            last = sum((letter - 64) * 26**at for at, letter in enumerate(columns[::-1]))
-            if rows * last > MOST_CELLS:
-                size = f"{rows:,} rows and {last:,} columns up to its last cell, over {MOST_CELLS:,} cells"
+                    columns = max([columns, *map(_place_of, {letters for letters, _ in cells})])
+            if rows * columns > MOST_CELLS:
+                size = f"{rows:,} rows and {columns:,} columns up to its last cell, over {MOST_CELLS:,} cells"
                 helps = "clear the cells that are far away, or save it as .csv"
                 raise UserError(f"{path}: {name} has {size}; {helps}")
+
+
+def _place_of(letters: bytes) -> int:
+    """Return the place, from 1, of a column called A, ..., Z, AA, ..."""
+    return sum((letter - 64) * 26**at for at, letter in enumerate(letters[::-1]))
 
 
 # ------------------------------------------------------------------ ARFF

@@ -88,18 +88,11 @@ def _libsvm_blocks(path: Path, limit: int | None, base: int | None, drop_qid: bo
 def _of_block(
     labels: np.ndarray, counts: np.ndarray, indices: np.ndarray, values: np.ndarray, base: int
 ) -> Examples:
-    rows = np.repeat(np.arange(len(labels)), counts)
+    """Return the entries of a block that are not 0."""
     keep = values != 0.0
+    indptr = np.append(0, np.cumsum(keep))[np.append(0, np.cumsum(counts))]
     d = int(indices.max(initial=base - 1)) + 1 - base
-    return csr(rows[keep], indices[keep] - base, values[keep], labels, d)._replace(base=base)
-
-
-def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.ndarray, d: int) -> Examples:
-    """Return Examples from entries sorted by row and column (nnz,), with labels (T,)."""
-    indptr = np.zeros(len(labels) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(labels)), out=indptr[1:])
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    return Examples(indptr, columns.astype(np.int32), values, labels, d)
+    return Examples(indptr, (indices[keep] - base).astype(np.int32), values[keep], labels, d, base)
 
 
 def joined(blocks: Sequence[Examples]) -> Examples:
@@ -116,8 +109,10 @@ def joined(blocks: Sequence[Examples]) -> Examples:
 
 
 def dense(X: Any, labels: np.ndarray) -> Examples:
-    """Return Examples of X (T, d), dense or a canonical scipy.sparse.csr_array, without its zeros."""
+    """Return Examples of X (T, d), dense or a scipy.sparse.csr_array of our own, without its zeros."""
     if not isinstance(X, np.ndarray):
+        X.sum_duplicates()
+        X.eliminate_zeros()
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
         return Examples(indptr, indices, X.data, labels, X.shape[1])
     there, d = X != 0.0, X.shape[1]
