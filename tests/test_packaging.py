@@ -80,7 +80,6 @@ DEVELOPING = ("test", "browser", "docs")  # extras for contributors
 def test_every_import_is_a_dependency():
     provided_by = {
         "arff": "liac-arff",
-        "backports": "backports.zstd",
         "dask": "distributed",
         "hydra": "hydra-core",
         "lazy_loader": "lazy-loader",

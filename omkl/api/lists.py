@@ -88,7 +88,7 @@ def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
     rows = []
     for ref in sets or map(registered, registry.registered_names()):
         where = {"embedded": "scikit-learn", "missing": "download" if ref.is_downloadable else "missing"}
-        place = str(ref.files[0].parent) if ref.files else where.get(ref.state, ref.state)
+        place = str(ref.paths()[0].parent) if ref.state == "file" else where.get(ref.state, ref.state)
         task = f"{ref.n_classes} classes" if ref.task == "classification" else ref.task
         row = {"data": ref.name, "T": ref.T, "d": ref.d, "task": task, "found": place}
         rows.append(row | {"title": ref.entry.title})

@@ -115,7 +115,7 @@ def _named(data: str) -> str:
     from omkl.data import registry
     from omkl.data.reading.formats import data_name
 
-    return registry.entry(data).name if registry.is_name(data) else data_name(Path(data))
+    return data if registry.is_name(data) else data_name(Path(data))
 
 
 def setting_of_words(

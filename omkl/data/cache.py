@@ -45,10 +45,6 @@ def parsed_path(
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     how: dict[str, Any] = {"parser": PARSER, "byteorder": sys.byteorder, "task": task}
     how["form"] = dataclasses.asdict(form)
-    if getattr(form, "format", None) == "sklearn":
-        import importlib.metadata
-
-        how["sklearn"] = importlib.metadata.version("scikit-learn")
     source = _digest([name, [file[0] for file in files]], 8)
     return cache_folder() / "parsed" / f"{name[:80]}-{source}-{_digest([how, files], 16)}"
 

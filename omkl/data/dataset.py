@@ -47,8 +47,7 @@ class Dataset:
     renumbered: bool = False
 
     def __repr__(self) -> str:
-        task = f"{self.n_classes} classes" if self.n_classes > 2 else self.task
-        return f"Dataset({self.name!r}, T={self.T}, d={self.d}, {task}, sha256 {self.content_hash[:12]})"
+        return f"Dataset({self.name!r}, T={self.T}, d={self.d}, {self.task}, sha256 {self.content_hash[:12]})"
 
     @property
     def T(self) -> int:

@@ -40,8 +40,6 @@ def fetch(file: DataFile, folder: Path, limit: int, archives: Path, nth: int = 0
     known.
     """
     mirror = environment("OMKL_MIRROR")
-    if mirror and not mirror.lower().startswith(("http://", "https://")):
-        raise UserError(f"OMKL_MIRROR={mirror!r} is no http(s) URL; name a folder with OMKL_DATA")
     way_out = "put the file into a folder of OMKL_DATA"
     if not (mirror or file.urls):
         raise UserError(f"{file.name}: no download address is known; {way_out}")
@@ -62,28 +60,22 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
     archive = archives / quote(urlsplit(link.url).path, safe="")
     if not archive.is_file():
         download(link.url, archive, LIMIT)
-    try:
-        with (
-            decoding(archive, f"no readable member {link.member} of {link.url}", OmklError),
-            zipfile.ZipFile(archive) as opened,
-            opened.open(_member(opened, link.member)) as stream,
-            replacing(target) as out,
-        ):
-            while data := stream.read(BLOCK):
-                if out.tell() + len(data) > limit:
-                    raise OmklError(f"{link.url}: its member {link.member} holds more than {limit:,} bytes")
-                out.write(data)
-    except OmklError:
-        archive.unlink()
-        raise
+    with (
+        decoding(archive, f"no readable member {link.member} of {link.url}", OmklError),
+        zipfile.ZipFile(archive) as opened,
+        opened.open(_member(opened, link.member)) as stream,
+        replacing(target) as out,
+    ):
+        while data := stream.read(BLOCK):
+            if out.tell() + len(data) > limit:
+                raise OmklError(f"{link.url}: its member {link.member} holds more than {limit:,} bytes")
+            out.write(data)
     return target
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> str:
-    """Return the member of this name, or the only one of this name in a folder."""
-    names = archive.namelist()
-    inside = [other for other in names if other.endswith(f"/{name}")]
-    return inside[0] if name not in names and len(inside) == 1 else name
+    """Return the first member of this name, in whichever folder."""
+    return next((other for other in archive.namelist() if f"/{other}".endswith(f"/{name}")), name)
 
 
 def download(url: str, target: Path, limit: int) -> Path:
@@ -93,6 +85,8 @@ def download(url: str, target: Path, limit: int) -> Path:
     failure.
     """
     fault = ""
+    if not url.lower().startswith(("http://", "https://")):
+        raise UserError(f"{url}: only http and https addresses are downloaded; OMKL_DATA names folders")
     for attempt in range(ATTEMPTS):
         time.sleep(0.2 * attempt)
         try:

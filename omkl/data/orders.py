@@ -74,10 +74,7 @@ def is_one_order(kind: str, name: str, content: str | None = None) -> bool:
 
 def stream_entry(name: str, content: str | None) -> registry.DataEntry | None:
     """Return the entry of a registered stream that is generated, None for other data."""
-    if content is None:
-        item = registry.entry(name) if registry.is_name(name) else None
-    else:
-        item = registry.entry_of(name, content)
+    item = registry.entry_of(name, content)
     return item if item and item.forms[0].format == "stream" else None
 
 

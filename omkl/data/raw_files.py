@@ -6,7 +6,7 @@ says of it; what is one is known by its content hash.
 """
 
 import contextlib
-import importlib.util
+import runpy
 import struct
 import zipfile
 import zlib
@@ -28,7 +28,7 @@ from omkl.paths import extensions
 Rows = tuple[Any, np.ndarray]  # X and labels
 Reader = Callable[[list[Path], int | None], Rows]
 _OTHER = "not the file that is registered"
-_PART = 20_000  # rows of a text, at a time
+_PART = 2**24  # bytes of a text, at a time
 _WORKBOOKS = (".xls", ".xlsx")
 
 
@@ -68,7 +68,8 @@ def _matrix(path: Path, limit: int | None, most: int | None = None) -> Any:
     from scipy.sparse import csr_array, vstack
 
     with decoding(path, _OTHER), open_binary(path, limit) as file:
-        how = {"header": None, "dtype": np.float64, "nrows": most, "chunksize": _PART, **exact()}
+        rows = _PART // (1 + len(file.peek(2**20).partition(b"\n")[0])) or 1
+        how = {"header": None, "dtype": np.float64, "nrows": most, "chunksize": rows, **exact()}
         return vstack([csr_array(part.to_numpy()) for part in pd.read_csv(file, sep=_mark(file), **how)])
 
 
@@ -205,15 +206,11 @@ def istanbul(paths: list[Path], limit: int | None) -> Rows:
     return X / 0.1219443976671532, (y + 0.084715902) / 0.185336596
 
 
-_TARGETS = {  # place of the target, largest feature, and the target's least value and range
-    "airfoil": (5, 20000.12766785867, 103.38, 37.607),
-    "concrete": (8, 1466.8759320406073, 2.331807832, 80.267416968),
-    "naval": (16, 73545.8423272339, 0.95, 0.05),  # a second one follows
-}
-
-
 def _scaled(paths: list[Path], limit: int | None, place: int, most: float, low: float, spread: float) -> Rows:
-    """A table of numbers whose features stand before the target."""
+    """A table of numbers whose target is at this place, after the features.
+
+    most: what they are divided by    low, spread: the target's least value and range
+    """
     X = _numbers(_frame(paths[0], limit), paths[0])
     return X[:, :place] / most, (X[:, place] - low) / spread
 
@@ -226,8 +223,9 @@ READERS: dict[str, Reader] = {
     )
 }
 READERS |= {
-    name: partial(_scaled, place=place, most=most, low=low, spread=spread)
-    for name, (place, most, low, spread) in _TARGETS.items()
+    "airfoil": partial(_scaled, place=5, most=20000.12766785867, low=103.38, spread=37.607),
+    "concrete": partial(_scaled, place=8, most=1466.8759320406073, low=2.331807832, spread=80.267416968),
+    "naval": partial(_scaled, place=16, most=73545.8423272339, low=0.95, spread=0.05),  # a second one follows
 }
 TWO_FILES = ("labels_apart", "ones")
 
@@ -247,13 +245,8 @@ def own_rows(name: str, paths: list[Path]) -> Rows:
     from omkl.data.preparing.user_table import as_frame, table_of
 
     file = own_reader(name)
-    spec = importlib.util.spec_from_file_location(f"omkl_data_{name}", str(file))
-    if file is None or spec is None or spec.loader is None:
-        raise UserError(f"format: {name}: no folder of --with has data/{name}.py")
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-        made = getattr(module, name)(paths)
+        made = runpy.run_path(str(file))[name](paths)
     except Exception as error:  # of the user's own code
         raise UserError(f"{file}: {name}(...) ended with {type(error).__name__}: {error}") from error
     if isinstance(made, tuple):

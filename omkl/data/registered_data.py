@@ -103,12 +103,6 @@ class Registered(DataRef):
         return "generated" if source[0].format == "stream" else "embedded"
 
     @property
-    def files(self) -> list[Path]:
-        """The files of the set that are there."""
-        source = self._locate()
-        return source[1] if source else []
-
-    @property
     def is_downloadable(self) -> bool:
         """Whether a mirror or an address is known for it."""
         return any(map(_downloadable, self.entry.forms))
@@ -198,15 +192,11 @@ class Registered(DataRef):
     @property
     def ways_out(self) -> str:
         """How to obtain the set that is missing here, as one sentence without its full stop."""
-        has_address = any(file.urls for form in self.entry.forms for file in form.files)
         forbidden = " (OMKL_OFFLINE forbids that now)" if opening.offline() else ""
-        network = (
-            f"with a network, `omkl data get {self.name}` downloads it{forbidden}; or " if has_address else ""
-        )
-        return (
-            f"{network}set OMKL_DATA to a folder that holds {self._file_names()}, "
-            "or OMKL_MIRROR to a URL to fetch it from"
-        )
+        network = f"with a network, `omkl data get {self.name}` downloads it{forbidden}; or "
+        has_address = any(file.urls for form in self.entry.forms for file in form.files)
+        folder = f"set OMKL_DATA to a folder that holds {self._file_names()}, or OMKL_MIRROR to a URL"
+        return f"{network if has_address else ''}{folder} to fetch it from"
 
     def _file_names(self) -> str:
         forms = [form for form in self.entry.forms if form.files]

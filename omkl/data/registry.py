@@ -167,10 +167,10 @@ def entry(name: str) -> DataEntry:
     return _entry(path)
 
 
-def entry_of(name: str, content_hash: str) -> DataEntry | None:
-    """Return the entry of a data set with this name and content, None if it is not a registered one."""
+def entry_of(name: str, content_hash: str | None = None) -> DataEntry | None:
+    """Return the entry of a registered set with this name and, where it is given, this content; else None."""
     item = entry(name) if is_name(name) else None
-    return item if item and item.content_hash == content_hash else None
+    return item if item and content_hash in (None, item.content_hash) else None
 
 
 @cache

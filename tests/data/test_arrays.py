@@ -55,7 +55,7 @@ DAYS = pd.Series(pd.to_datetime(["2025-01-01", "2025-01-02"]))
         (
             pd.DataFrame([[1.0, 2.0], [2.0, 3.0]]).mul(1j),
             [0, 1],
-            "column '0' holds complex numbers; in pandas",
+            "column '0' holds lists, objects or complex numbers; in pandas",
         ),
         (DAYS.to_numpy()[:, None], [0, 1], r"not an array of numbers \(it holds datetime64"),
         (sp.csr_array([[1j], [2]]), [0, 1], "X holds complex numbers"),

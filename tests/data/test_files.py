@@ -2,9 +2,7 @@
 
 import dataclasses
 import io
-import pickle
 import sys
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -97,56 +95,6 @@ def test_python_takes_the_keywords_too(read):
     assert ref.load().T == 20
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "words", "said"),
-    [
-        (CSV, "rows.csv", ["read.seperator=;"], r"read\.seperator: pandas.read_csv has no such keyword"),
-        (CSV, "rows.csv", ["read.chunksize=3"], r"read\.chunksize: pandas.read_csv has no such keyword"),
-        (CSV, "rows.csv", ["read.decimal=xx"], r"rows\.csv: pandas\.read_csv\(.*decimal='xx'.*\): .*decimal"),
-        ("1 1:2\n0 2:1\n", "rows.svm", ["read.sep=;"], "LIBSVM text is read without"),
-        ("1 1:2\n0 2:1\n", "rows.svm", ["label=a"], "label=a is for tables, and this is LIBSVM text"),
-        (CSV, "rows.csv", ["index_base=0"], "index_base=0 is for LIBSVM text, and this is text"),
-        (CSV, "rows.csv", ["delimiter=tab"], "unknown key 'delimiter' \\(did you mean 'read.sep'"),
-        (CSV, "rows.csv", ["header=no"], "did you mean 'read.header'"),
-        (CSV, "rows.csv", ["na=7"], "did you mean 'read.na_values'"),
-        (CSV, "rows.csv", ["missing=mean"], "missing=mean: must be one of online, drop, error, got 'mean'"),
-        (CSV.replace(",", " "), "rows.txt", [], r"what separates the .* has none .*'read\.sep=\\s\+'"),
-        ("a,b;c\n1,2;3\n", "rows.txt", [], "has ',' and ';'; .* 'read.sep=;' a semicolon"),
-        ("0,1,2,3\n5,6,7,8\n", "rows.csv", [], r"the first line \(0, 1, 2, 3\) counts: .* read.header=null"),
-        ("a,b,y\n1,2,no\n3,4,5,yes\n", "rows.csv", [], "Expected 3 fields in line 3, saw 4; read.skiprows=N"),
-        ("a,b\n1,2,no\n3,4,yes\n", "rows.csv", [], r"the first line; read\.index_col=0 takes their"),
-        (CSV.replace("yes", "ja\u20ac").encode("cp1252"), "rows.csv", [], "read.encoding=cp1252 may read it"),
-        (CSV.encode("utf-16"), "rows.csv", [], "read.encoding=utf-16 may read it"),
-        (CSV, "rows.csv", ["read.encoding=utf-99"], "no such encoding"),
-        ("", "rows.csv", [], "no examples in it"),
-        ("a,b,y\n", "rows.csv", [], "no examples in it"),
-        ("y\n1\n0\n", "rows.csv", [], "1 column, so no features; 'read.sep=;'"),
-        (pickle.dumps(FRAME), "rows.parquet", [], r"pandas\.read_parquet\(\): "),
-        (b"PK\x03\x04", "rows.xlsx", [], r"pandas\.read_excel\(engine='calamine'.*\): "),
-        (FRAME.to_json(orient="values"), "rows.jsonl", [], r"rows\.jsonl"),
-        ('{"a": [1], "y": 1}\n{"a": [2], "y": 0}\n', "rows.jsonl", [], "column 'a' holds lists"),
-        ("@relation r\n@attribute a what\n@data\n1\n", "rows.arff", [], "not valid ARFF: Bad @ATTRIBUTE"),
-        ("@relation r\n@attribute a {p,q}\n@data\nz\n", "rows.arff", [], "not valid ARFF: "),
-    ],
-)  # fmt: skip
-def test_what_is_refused_says_what_helps(text, name, words, said, read):
-    with pytest.raises(UserError, match=said) as caught:
-        read(text, name, *words).load()
-    assert "\n" not in str(caught.value)
-
-
-def test_the_label_is_named_or_called_so(read):
-    with pytest.raises(
-        UserError, match=r"no column is called label, class, target or y; name .* label=COLUMN"
-    ):
-        read(CSV.replace("y\n", "bought\n", 1)).load()
-    with pytest.raises(UserError, match="the label may be column 'class' or 'y'"):
-        read(CSV.replace("a,b,y\n", "a,class,y\n", 1)).load()
-    with pytest.raises(UserError, match=r"label=Z: .* no such column; it has 3 columns: a, b, y"):
-        read(CSV, "rows.csv", "label=Z").load()
-    assert read(CSV, "rows.csv", "label=3").load().classes == ("no", "yes")
-
-
 ARFF = """% made by me
 @relation r
 @attribute k {1,2,3}
@@ -213,21 +161,6 @@ def test_codes_that_a_number_does_not_keep_are_named(read):
     assert words.recipe.features == ["n"]
     assert not [note for note in words.load().notes if "is read as" in note]
     assert not [note for note in read(CSV).load().notes if "read.dtype" in note]
-
-
-def test_a_sheet_that_is_far_too_large_is_refused_before_it_is_made(read):
-    out = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(xlsx([["a", "y"], [1, 0]]))) as source,
-        zipfile.ZipFile(out, "w") as target,
-    ):
-        for name in source.namelist():
-            body = source.read(name)
-            if name.startswith("xl/worksheets/"):
-                body = body.replace(b'r="B2"', b'r="XFD1048576"')
-            target.writestr(name, body)
-    with pytest.raises(UserError, match=r"rows and 16,384 columns .* cells; clear the cells"):
-        read(out.getvalue(), "far.xlsx").load()
 
 
 def test_a_text_is_read_in_parts_with_words_as_words(read):

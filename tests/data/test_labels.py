@@ -6,7 +6,7 @@ import pytest
 
 from omkl import data
 from omkl.data.preparation import Preparation
-from omkl.data.preparing.labels import class_numbers, distinct, finder
+from omkl.data.preparing.labels import distinct, finder, y_of
 from omkl.errors import UserError
 
 
@@ -26,9 +26,6 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
     assert d.notes == ("labels: -1, 10 have one row each; correct or remove the row if this is no class",)
     many = data.find(str(write(tmp_path / "many", "".join(f"{i} 1:1\n" for i in range(1, 1001)) * 2))).load()
     assert (many.n_classes, many.y[999]) == (1000, 999)
-    assert many.notes == (
-        "1000 different numbers are taken as classes; task=regression takes them as targets",
-    )
     plain = write(tmp_path / "plain.libsvm", "0 1:1\n1 1:2\n2 1:2\n" * 2)
     again = [data.find(str(plain)).load() for _ in range(2)][1]  # of the parsed copy
     assert (again.notes, again.classes, again.n_classes) == ((), ("0", "1", "2"), 3)
@@ -42,10 +39,16 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1 1:1\n1 1:2\n", r"every label is 1; classification needs at least two$"),
-        ("0.5 1:1\n2 1:1\n3 1:1", r"3 .*\(0.5, 2, 3\); task=regression takes them as targets; positive="),
-        ("".join(f"{i} 1:1\n" for i in range(1001)) * 2, r"1001 different .* at most 1000; task=regression"),
-        ("".join(f"{i} 1:1\n" for i in range(21)), r"21 different labels \(0, .*, 7, ...\); task=regression"),
+        ("1 1:1\n1 1:2\n", r"every label is 1; classification takes 2 to 1000 classes; "),
+        ("0.5 1:1\n2 1:1\n3 1:1", r"3 .*\(0.5, 2, 3\); .*; task=regression takes them as targets, positive="),
+        (
+            "".join(f"{i} 1:1\n" for i in range(1001)) * 2,
+            r"1001 different .* 2 to 1000 classes; task=regression",
+        ),
+        (
+            "".join(f"{i} 1:1\n" for i in range(21)),
+            r"21 different labels \(0, .*, 7, ...\); .*; task=regression",
+        ),
     ],
 )
 def test_labels_that_are_no_classes(tmp_path, content, message):
@@ -74,7 +77,7 @@ def test_what_a_class_is(labels, names):
     made, place, _ = distinct(np.array([f" {label} " for label in given], object))
     assert made == tuple(names.split())
     assert [finder(made)(label) for label in given] == place.tolist()
-    y, classes = class_numbers(np.array(given * 9), None, "here") if len(made) > 1 else (place, made)
+    y, classes = y_of(np.array(given * 9), "classification", "here") if len(made) > 1 else (place, made)
     assert classes == made
     assert len(set(y.tolist())) == len(made)
 

@@ -155,7 +155,6 @@ def test_other_numbers_that_repeat_are_not(values, tmp_path):
         (("<=50K", "<=50K.", ">50K"), "<=50K and <=50K."),
         (("on hold", "on_hold", "open"), "on hold and on_hold"),
         (("caf\u00e9", "cafe\u0301", "bar"), "caf\u00e9 and 'cafe\\u0301'"),
-        (("007", "7", "8"), "007 and 7"),
         (("YES", "no", "yes"), "YES and yes"),
         (("a", "a ", "b"), "a and 'a '"),
         (("a", "a\u200b", "\ufeffa"), "a and 'a\\u200b' and '\\ufeffa'"),
@@ -218,7 +217,7 @@ BLOCKS = (
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (np.where(TWO == 1, np.nan, NORMAL[:, 0]), "has its gaps in the rows of one class"),
+        (np.where(TWO == 1, np.nan, NORMAL[:, 0]), "has its gaps in all rows of some classes"),
         (np.where(np.arange(T) % 2, np.nan, NORMAL[:, 0]), ""),
         (3 + TWO * 2 + np.tanh(NORMAL[:, 0]), "alone divides the classes, between"),
         (TWO * (2 + NORMAL[:, 0] ** 2), "alone divides the classes, between 0 and "),
@@ -326,7 +325,7 @@ def test_a_column_of_words_that_is_the_label_or_has_its_gaps_in_a_class():
     said = "column 'city' is the label in other words; exclude it with drop=city"
     assert said_of(np.where(pd.isna(city), "x", city)) == [said]
     (said,) = said_of(pd.isna(city))
-    assert said.startswith("column 'city' has its gaps in the rows of one class")
+    assert said.startswith("column 'city' has its gaps in all rows of some classes")
     assert said_of(TWO == 1) == []
     (alike,) = said_of(TWO == 1, np.where(NORMAL[:, 1] > 0, "Bern", "BERN"))
     assert alike.startswith("column 'city': BERN and Bern are different words; ")

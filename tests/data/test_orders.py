@@ -93,11 +93,9 @@ def test_authors_file_absent_or_wrong(tmp_path, monkeypatch):
     rows += [rows[0].replace("569", "1"), rows[0] + " 570", rows[0].replace("569", "x")]
     path.write_text("\n".join(rows))
     assert data.order(d, "authors", 0, 1)[0][:2].tolist() == [568, 0]
-    for rep in (2, 3):
-        with pytest.raises(UserError, match=rf"{rep + 1}: .* not a permutation of 1..569"):
+    for rep in (2, 3, 4):
+        with pytest.raises(UserError, match=rf":{rep + 1}: not a permutation of 1..569"):
             data.order(d, "authors", 0, rep)
-    with pytest.raises(UserError, match="5: not whole numbers"):
-        data.order(d, "authors", 0, 4)
     with pytest.raises(UserError, match="has 5 permutations"):
         data.order(d, "authors", 0, 5)
 

@@ -1,10 +1,9 @@
-"""Compressed files: every kind is opened; archives of several files and bombs are refused in a sentence."""
+"""Compressed files: every kind is opened, in a download up to a limit."""
 
 import bz2
 import gzip
 import io
 import lzma
-import sys
 import zipfile
 
 import pytest
@@ -25,15 +24,10 @@ def archive(**members: bytes) -> bytes:
     return out.getvalue()
 
 
-def zst(data: bytes) -> bytes:
-    return pytest.importorskip("backports.zstd").compress(data)
-
-
 PACKERS = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-    ".zst": zst,
     ".zip": lambda data: archive(**{"inside.csv": data}),
 }
 
@@ -55,10 +49,6 @@ def test_every_kind_of_compression(tmp_path, ending):
         dataset = find(str(path)).load()
         assert (dataset.content_hash, dataset.name.lower()) == (expected, "my")
     assert data_name(f"x.arff{ending}") == "x"
-    torn = tmp_path / f"torn.csv{ending}"
-    torn.write_bytes(PACKERS[ending](TABLE * 50)[:-30])
-    with pytest.raises(UserError, match=r"torn\.csv.*: cannot be decompressed or read: "):
-        find(str(torn)).load()
 
 
 @pytest.mark.parametrize("ending", PACKERS)
@@ -70,40 +60,12 @@ def test_the_limit_of_a_download_holds_for_all(tmp_path, ending):
     assert len(open_binary(bomb).read()) == 10**6  # a user's own file
 
 
-def test_archives_of_several_files_and_encrypted_ones(tmp_path):
-    path = tmp_path / "my.csv.zip"
-    path.write_bytes(archive(**{"a.csv": TABLE, "b.csv": TABLE}))
-    with pytest.raises(UserError, match=r"holds 2 files \('a\.csv', 'b\.csv'\); extract the one to be read$"):
-        find(str(path)).load()
-    path.write_bytes(archive())
-    with pytest.raises(UserError, match=r"the archive holds 0 files"):
-        find(str(path)).load()
-    path.write_bytes(archive(**{"folder__": b"", "folder__a.csv": TABLE, "__MACOSX__": b""}))
-    data = bytearray(archive(**{"a.csv": TABLE}))
-    for mark in (b"PK\x03\x04", b"PK\x01\x02"):
-        data[data.index(mark) + (6 if mark[2] == 3 else 8)] |= 1
-    path.write_bytes(data)
-    with pytest.raises(UserError, match=r"the archive is encrypted; extract the one"):
-        find(str(path)).load()
-
-
 def test_a_mac_s_own_files_and_folders_do_not_count(tmp_path):
     path = tmp_path / "data.zip"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
-        made.mkdir("d")
         made.writestr("d/rows.libsvm", b"1 1:1\n-1 2:1\n")
         made.writestr("__MACOSX/d/._rows.libsvm", b"x")
     path.write_bytes(out.getvalue())
     dataset = find(str(path)).load()
     assert (dataset.name, dataset.T) == ("data", 2)
-
-
-def test_without_the_package_for_zst(tmp_path, monkeypatch):
-    path = tmp_path / "my.csv.zst"
-    path.write_bytes(b"\x28\xb5\x2f\xfd")
-    monkeypatch.setitem(sys.modules, "backports", None)
-    with pytest.raises(
-        UserError, match=r"my\.csv\.zst: .zst files need backports.zstd; pip install 'omkl\[zstd\]'"
-    ):
-        find(str(path)).load()

@@ -34,7 +34,9 @@ def read(folder, form, *contents):
         paths.append(folder / str(number))
         paths[-1].write_text(content)
     rows = joined(list(registry.source_parts(form, paths, None)))
-    return undense(rows).tolist(), labels.class_numbers(rows.labels, form.labels, "x")[0].tolist()
+    return undense(rows).tolist(), labels.y_of(rows.labels, "classification", "x", mapping=form.labels)[
+        0
+    ].tolist()
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,6 @@ def read(folder, form, *contents):
     [
         ("wdbc", ["842302,M,17.99,10.38\n8510426,B,13.54,0\n"], [[17.99, 10.38], [13.54, 0]], [1, -1]),
         ("breast", ["1000025,5,1,2\n1057013,8,?,4\n1002945,5,4,4\n"], [[5, 1], [5, 4]], [-1, 1]),
-        ("breast_cancer", ["10,5,1,2\n17,8,?,4\n12,5,4,4\n"], [[10, 5, 1], [12, 5, 4]], [-1, 1]),
         ("votes84", ["republican,n,y,?\ndemocrat,?,n,y\n"], [[-1, 1, 0], [0, -1, 1]], [-1, 1]),
         ("magic04", ["28.79,-0.5,g\n0,2e-3,h\n"], [[28.79, -0.5], [0, 0.002]], [1, -1]),
         ("ionosphere", ["28.79,-0.5,g\n0,2e-3,b\n"], [[28.79, -0.5], [0, 0.002]], [1, -1]),
@@ -78,7 +79,7 @@ TWO = {"1": 1, "0": -1}
         ("labels_apart", ["1,2\n1,?\n", "1\n0\n"], "could not convert string to float: '?'"),
         ("labels_apart", ["1,2\n1,2,3\n", "1\n0\n"], "Expected 2 fields in line 2, saw 3"),
         ("ones", ["1 2\n", ""], "not the file that is registered"),
-        ("ones", ["1 x\n", "1\n"], "not the file that is registered: it holds more than column numbers"),
+        ("ones", ["1 x\n", "1\n"], "not the file that is registered: "),
         ("ones", ["", "1\n"], "not the file that is registered"),
         ("votes84", ["democrat,y,n\nrepublican,y,maybe\n"], "could not convert string to float: 'maybe'"),
     ],
@@ -90,7 +91,9 @@ def test_content_that_does_not_fit(tmp_path, kind, contents, message):
 
 
 def test_labels_written_differently_are_the_same():
-    y, classes = labels.class_numbers(np.array(["+1", "1", "-1", "1.0", "-1e0"]), {"1": 1, "-1": -1}, "x")
+    y, classes = labels.y_of(
+        np.array(["+1", "1", "-1", "1.0", "-1e0"]), "classification", "x", mapping={"1": 1, "-1": -1}
+    )
     assert (y.tolist(), classes) == ([1, 1, -1, 1, -1], None)
 
 
@@ -114,7 +117,7 @@ def test_stem(tmp_path, name, stem):
 
 
 WORDS = {1.0: "y", -1.0: "n", 0.0: "?"}
-PLACES = {"votes84": 0, "usps_book": 0, "wdbc": 0}  # of the label, after the id; else the last
+PLACES = {"votes84": 0, "wdbc": 0}  # of the label, after the id; else the last
 
 
 def as_source(d, form):
@@ -126,7 +129,7 @@ def as_source(d, form):
         lines = [" ".join(str(i + 1) for i in d.indices[row]) + " " for row in rows]
         return ["\n".join(lines) + "\n", "\n".join(own) + "\n"]
     is_apart = form.format == "labels_apart"
-    separator = " " if is_apart or form.format == "usps_book" or d.name == "australian" else ","
+    separator = " " if is_apart or d.name == "australian" else ","
     lines = []
     for number, (row, label) in enumerate(zip(rows, own, strict=True)):
         x = np.zeros(d.d)
@@ -154,8 +157,8 @@ SOURCES = [
 
 def test_every_set_of_another_format_is_among_the_sources():
     names = {name for name, _ in SOURCES}
-    one = "wdbc magic04 spambase ionosphere sonar votes84 breast breast_cancer australian"
-    two = "madelon madelon_t dorothea dorothea_val elec2 weather usps usps_t"
+    one = "wdbc magic04 spambase ionosphere sonar votes84 breast australian"
+    two = "madelon madelon_t dorothea dorothea_val elec2 weather"
     assert names == {*one.split(), *two.split()}
 
 

@@ -61,7 +61,7 @@ def surroundings(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OMKL_DATA", "")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("OMKL_MIRROR", "OMKL_OFFLINE", "OMKL_TIMEOUT", "OMKL_MAX_BYTES"):
+    for name in ("OMKL_MIRROR", "OMKL_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(fetch.time, "sleep", lambda seconds: None)
 

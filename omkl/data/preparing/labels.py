@@ -106,16 +106,25 @@ def y_of(
     where: str,
     declared: bool = False,
     mapping: Mapping[str, int] | None = None,
+    positive: str | None = None,
 ) -> tuple[np.ndarray, Classes]:
     """Return labels or targets as numbers (T,), and, without ``mapping``, the names of the classes in order.
 
     Classes are -1 and +1 of two, 0 .. C-1 of more, as ``mapping`` says; without it numbers sort as numbers,
-    words as words. Raises UserError for labels outside the mapping, for fewer than 2 classes or more than
-    MOST_CLASSES, for numbers that are plainly targets, and for targets that are none.
+    words as words. positive: the class that is +1 against all others. Raises UserError for labels outside the
+    mapping, for fewer than 2 classes or more than MOST_CLASSES, for numbers that are plainly targets, for
+    targets that are none, and if no row has the positive class.
     """
     if task != "classification" and mapping is None:
         return targets(labels, where), None
     names, place, numbers = distinct(labels, declared)
+    if positive is not None:
+        if (chosen := finder(names)(positive)) is None:
+            has = f"{suggest(positive, names)}; it has {shortlist(list(map(show, names)))}"
+            raise UserError(f"positive={positive}: {where} has no such class{has}")
+        others = [name for name in names if name != names[chosen]]
+        rest = others[0] if len(others) == 1 else OTHERS
+        return np.where(place == chosen, 1.0, -1.0), (rest, names[chosen])
     if mapping is None:
         _check_classes(names, numbers, len(labels), where)
         numbers_of_classes = [-1.0, 1.0] if len(names) == 2 else np.arange(float(len(names)))
@@ -139,12 +148,11 @@ def task_of(labels: np.ndarray, where: str, declared: bool = False) -> tuple[str
         return "classification", ""
     if (numbers != np.round(numbers)).any():
         return "regression", ""
-    kind = f"{len(numbers)} different whole numbers"
-    if len(numbers) <= FEW and FEWEST_ROWS * len(numbers) <= len(labels):
-        helps = "task=regression takes them as targets"
-        return "classification", f"{where} holds {kind}, so task=classification; {helps}"
-    helps = "task=classification takes them as classes"
-    return "regression", f"{where} holds {kind}, so task=regression; {helps}"
+    are_classes = len(numbers) <= FEW and FEWEST_ROWS * len(numbers) <= len(labels)
+    task, other = "regression", "classification takes them as classes"
+    if are_classes:
+        task, other = "classification", "regression takes them as targets"
+    return task, f"{where} holds {len(numbers)} different whole numbers, so task={task}; task={other}"
 
 
 def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, where: str) -> None:
@@ -182,25 +190,6 @@ def notes_on_classes(classes: Classes, y: np.ndarray) -> tuple[str, ...]:
             are = "has one row" if len(single) == 1 else "have one row each"
             notes.append(f"labels: {shortlist(quoted(single))} {are}; {IS_CLASS}")
     return tuple(notes)
-
-
-def against_rest(
-    labels: np.ndarray, positive: str, where: str, declared: bool = False
-) -> tuple[np.ndarray, tuple[str, str]]:
-    """Return y (T,), +1 for the class ``positive`` and -1 for all others, and the names of these two.
-
-    Raises UserError if no row has it.
-    """
-    names, place, _ = distinct(labels, declared)
-    chosen = finder(names)(positive)
-    if chosen is None:
-        has = shortlist(list(map(show, names)))
-        raise UserError(
-            f"positive={positive}: {where} has no such class{suggest(positive, names)}; it has {has}"
-        )
-    others = [name for name in names if name != names[chosen]]
-    y = np.where(place == chosen, 1.0, -1.0)
-    return y, (others[0] if len(others) == 1 else OTHERS, names[chosen])
 
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:

@@ -28,7 +28,7 @@ _COMMAS = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"
 _POINTS = r"[-+]?\d{1,3}(?:[. \u2009]\d{3})+(?:,\d*)?|[-+]?\d*,\d+"
 _MINUS = "\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"  # what programs write for - before a number
 _BEFORE = r"(?:[<>≤≥~≈±]=?|US\$|R\$|[$€£¥₹₽₩₺฿]|USD|EUR|GBP|CHF|JPY)"
-_AFTER = r"(?:[%‰°µμΩ€£$][A-Za-z/²³]{0,6}|\s[^\s\d]{1,10}|[a-z][A-Za-z/²³]{0,5}|[kMGTB])"
+_AFTER = r"(?:[%‰°µμΩ€£$][A-Za-z/²³]{0,6}|\s[^\s\d]{1,10}|[a-z][A-Za-z/²³]{0,5}|[kKMGTB])"
 _AFFIXED = re.compile(rf"(?P<before>{_BEFORE}\s*)?(?P<number>{_COMMAS}|{_NUMBER})(?P<after>\s*{_AFTER})?")
 _CODE = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^#].*|\d+(?:[-./]\d+)+|.*\d.*[-/ ].*\d.*")
 _MONTH = r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b"

@@ -152,8 +152,8 @@ def rows_like(
                 examples = _known_columns(examples, d, preparation, tally)
             check(examples, tally.kept)
             if labelled and not there:
-                name = recipe.label if recipe else ""
-                raise UserError(f"{path}: no column '{name}' with the labels to learn from")
+                label = about["recipe"]["label"]
+                raise UserError(f"{path}: no column '{label}' with the labels to learn from")
             y = labels_of_model(examples.labels, about, path, labelled, tally) if there else None
             yield Rows(*examples[:3], y, start + kept + 1, start + 1, start + rows + 1, ids)
 

@@ -165,14 +165,18 @@ class _Classes:
         if self.is_too_few:
             return ""
         numbers = column.numbers[self.rows]
-        lows, highs = (end.reduceat(numbers, self.starts) for end in (np.minimum, np.maximum))  # nan: gaps
-        if (lows == highs).all() and len(np.unique(lows)) == self.n:
-            return _IS_LABEL if self.chance >= math.log10(_CHANCE_COPY) else ""
+        lows, highs = (end.reduceat(numbers, self.starts) for end in (np.fmin, np.fmax))  # nan: all gaps
+        gaps = np.add.reduceat(np.isnan(numbers).astype(int), self.starts)
         below, above = np.argsort(lows)[[0, -1]]
-        if self.n == 2 and column.kind == NUMBERS and highs[below] < lows[above]:
-            said = f"alone divides the classes, between {highs[below]:.6g} and {lows[above]:.6g}"
-            return said if self.chance >= math.log10(_CHANCE_THRESHOLD) else ""
-        return ""
+        said, fewest = "", _CHANCE_THRESHOLD
+        if ((gaps == 0) | np.isnan(lows)).all():
+            if ((lows == highs) | np.isnan(lows)).all() and len(np.unique(lows)) == self.n:
+                said, fewest = _IS_LABEL, _CHANCE_COPY
+            elif gaps.any() and not np.isnan(lows).all():
+                said = "has its gaps in all rows of some classes, and in no others"
+            elif self.n == 2 and column.kind == NUMBERS and highs[below] < lows[above]:
+                said = f"alone divides the classes, between {highs[below]:.6g} and {lows[above]:.6g}"
+        return said if self.chance >= math.log10(fewest) else ""
 
 
 def _said_of_targets(column: Noted, y: np.ndarray) -> str:
@@ -301,8 +305,8 @@ def note_on_alike(words: Iterable[str], what: str = "labels") -> tuple[str, ...]
     """
     groups: dict[str, list[str]] = {}
     for word in words:
-        letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
-        groups.setdefault(letters if letters.isalpha() else word.strip(), []).append(word)
+        letters = _plain(word).casefold().strip("\"'.,;:()[] ")
+        groups.setdefault(re.sub(r"[\s_-]+", " ", letters), []).append(word)
     alike = [" and ".join(map(_seen, group)) for group in groups.values() if len(group) > 1]
     if not alike:
         return ()
@@ -311,6 +315,10 @@ def note_on_alike(words: Iterable[str], what: str = "labels") -> tuple[str, ...]
     return (f"{what}: {shown} are different {kind}; {WRITE_ALIKE}",)
 
 
+def _plain(word: str) -> str:
+    return "".join(filter(str.isprintable, unicodedata.normalize("NFKC", word))).strip()
+
+
 def _seen(word: str) -> str:
-    """Return a word, with the codes of letters that are not seen."""
-    return word if word.isprintable() else ascii(word)
+    """Return a word, with the codes of its letters where these are not seen."""
+    return word if word == _plain(word) else ascii(word)

@@ -14,7 +14,7 @@ from omkl import schema
 from omkl.data.dataset import FILLED, Dataset, dataset_of
 from omkl.data.preparation import Preparation, Stop
 from omkl.data.preparing.columns import DATE, KINDS, NUMBERS, WORDS, Column, PreparedColumn, numbers_of
-from omkl.data.preparing.labels import Classes, against_rest, notes_on_classes, task_of, y_of
+from omkl.data.preparing.labels import notes_on_classes, task_of, y_of
 from omkl.data.preparing.mending import stop_of, stop_of_label
 from omkl.data.preparing.notes import Noted, note_on_codes, notes_on
 from omkl.data.preparing.user_table import Table
@@ -276,12 +276,9 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     gaps = {column.name: int(table.columns[column.name].missing[kept].sum()) for column in recipe.columns}
     notes += note_on_filled(recipe, gaps)
     where = f"{table.path}: column '{recipe.label}'"
-    classes: Classes
-    if task == "classification" and positive is not None:
-        y, classes = against_rest(labels, positive, where, label.is_declared)
-    else:
-        labels = labels if task == "classification" else numbers_of(label, table.where)[kept]
-        y, classes = y_of(labels, task, where, label.is_declared)
+    labels = labels if task == "classification" else numbers_of(label, table.where)[kept]
+    of_task = positive if task == "classification" else None
+    y, classes = y_of(labels, task, where, label.is_declared, positive=of_task)
     notes += notes_on_classes(classes, y)
     examples = dense(X, labels)
     if task != "novelty":

@@ -10,7 +10,6 @@ from omkl.data.preparation import AS_IT_IS, LABELS, Preparation
 from omkl.data.preparing.columns import Column
 from omkl.data.reading.formats import ReadFrame
 from omkl.errors import UserError, counted, quoted, show, suggest
-from omkl.typed import column_word, typed_setting
 
 MOST_COLUMNS = 100_000
 MOST_NAMED = 20  # columns in a message
@@ -74,8 +73,6 @@ class Table:
         if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(names):
             return names[int(wanted) - 1]
         near = suggest(wanted, names) if len(names) > 1 else ""
-        meant = [name for name in names if f"'{name}'" in near and '"' in typed_setting(key, name)]
-        near += f"; type {column_word(key, meant[0])}" if meant else ""
         has = f"it has {counted(len(names), 'column')}: {self._shown()}"
         raise UserError(f"{key}={wanted}: {self.path} has no such column{near}; {has}")
 

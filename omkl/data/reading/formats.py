@@ -104,7 +104,6 @@ FORMATS = {
     ".libsvm": LIBSVM,
     ".svm": LIBSVM,
 }
-UNCERTAIN = (".txt", ".data")  # endings of text, or of LIBSVM text
 
 
 def data_name(path: str | Path) -> str:
@@ -113,7 +112,7 @@ def data_name(path: str | Path) -> str:
     ``my.libsvm.xz`` -> ``my``. All names of users' files come from here, so that a run and its table agree.
     """
     whole = name = Path(path).name
-    for endings in (COMPRESSION, (*FORMATS, *UNCERTAIN)):
+    for endings in (COMPRESSION, (*FORMATS, ".txt", ".data")):
         name = name[: len(name) - len(next((end for end in endings if name.lower().endswith(end)), ""))]
     return printable(name or whole)
 
@@ -304,11 +303,11 @@ class _Call:
 
         They are looked for in the first rows.
         """
-        whole, notes = list[int](), list[str]()
-        for at, kind in enumerate(frame.dtypes):
-            numbers = frame.iloc[:1000, at].dropna()
-            if kind.kind in "iuf" and len(numbers) and (numbers == numbers.round()).all():
-                whole.append(at)
+        first, notes = frame.head(1000), list[str]()
+        kinds = [kind.kind for kind in frame.dtypes]
+        whole = [
+            at for at, kind in enumerate(kinds) if kind in "iuf" and not (first.iloc[:, at] % 1 > 0).any()
+        ]
         if not whole or {"dtype", "usecols", "converters", "parse_dates"} & self.keywords.keys():
             return []
         texts = self(usecols=whole, dtype=str, nrows=_LOOKED_AT, index_col=None)
