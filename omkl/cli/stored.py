@@ -71,7 +71,7 @@ def data(args: Namespace, words: list[str]) -> int:
     """List, download, verify or locate data sets; or look at a file before a run.
 
     OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
-    OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
+    OMKL_MIRROR (a URL) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
 
     `omkl data look FILE` takes the settings of your own table (label= drop= read.sep= ...) and shows
     how it is understood: each column, its values, what a run does with it, and the words that change this.

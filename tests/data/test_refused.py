@@ -119,7 +119,7 @@ REFUSED = [  # name, content, settings, words of the message
     ("a.csv", "", "", "no examples in it"),
     ("a.csv", "\n\n", "", "no examples in it"),
     ("a.csv", "a,b,y\n", "", "no examples in it"),
-    ("a.csv", "y\n1\n0\n", "", "no column is left as a feature besides the label: ~'read.sep=;'"),
+    ("a.csv", "y\n1\n0\n", "", "no column is left as a feature: ~'read.sep=;'"),
     ("a.parquet", pickle.dumps(FRAME), "", "pandas.read_parquet(): "),
     ("a.xlsx", b"PK\x03\x04", "", "pandas.read_excel(engine='calamine'~): "),
     ("a.xlsx", far(), "", "rows and 16,384 columns ~cells; clear the cells"),

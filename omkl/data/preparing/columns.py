@@ -92,7 +92,8 @@ class Column:
     def numbers(self) -> np.ndarray | None:
         """The values as numbers (T,), nan in gaps; True is 1. None where some value is no number."""
         if self.is_numeric or self.dtype.kind == "b":
-            return np.asarray(self.values.to_numpy(np.float64, na_value=np.nan))
+            gaps = {"na_value": np.nan} if self.missing.any() else {}
+            return np.asarray(self.values.to_numpy(np.float64, **gaps))
         if self.dtype.kind in "mMc":
             return None
         numbers = np.array([TRUTH[w.lower()] for w in self.words]) if self.is_truth else floats(self.words)

@@ -44,7 +44,7 @@ def distinct(
         return tuple(map(_plain, plain)), place.ravel(), numbers.astype(np.float64)
     import pandas as pd
 
-    place, different = pd.factorize(np.array(list(map(str, labels.tolist())), object))
+    place, different = pd.factorize(labels.astype(object))
     words = [clean(str(word)) for word in different]
     numbers_of_words = floats(words)
     is_exact = numbers_of_words is None or np.abs(numbers_of_words).max(initial=0.0) < _EXACT
@@ -65,11 +65,9 @@ def values_of(classes: Classes, raw: Any = None) -> tuple[Any, ...] | None:
     if classes is None:
         return None
     if raw is not None:
-        raw = np.asarray(raw).reshape(-1)
-        each = raw.tolist() if raw.dtype.kind == "O" else np.unique(raw).tolist()
-        different = {(type(value), value): value for value in each if isinstance(value, _SCALARS)}
+        different = dict.fromkeys(np.asarray(raw).reshape(-1).tolist())
         find = finder(classes)
-        found = {find(str(value)): value for value in reversed(different.values())}
+        found = {find(str(value)): value for value in reversed(different) if isinstance(value, _SCALARS)}
         plain = (found.get(at, name) for at, name in enumerate(classes))
         return tuple(value.item() if isinstance(value, np.generic) else value for value in plain)
     if all(text.lower() in TRUTH for text in classes):

@@ -39,7 +39,7 @@ _CHANCE_THRESHOLD = 1000
 _NINES = re.compile(r"-?(9{2,}|8{2,}|7{2,})(\.[987]*)?")
 _YEARS = 1500, 2200  # whole numbers that do not descend and may be years
 _SHARE_OF_COPIES = 0.1  # of the rows, from which on a note tells of them
-_MOST_WEIGHTS = 2**20  # of columns, in the sums that tell rows apart
+_BLOCK, _WEIGHTS = 2**16, 2**20  # rows, and columns, in the sums that tell rows apart
 
 
 class Noted(NamedTuple):
@@ -225,18 +225,20 @@ def _is_mixed(numbers: np.ndarray) -> bool:
 
 def _copies(columns: Sequence[Noted], examples: Examples, y: np.ndarray) -> list[str]:
     """Return a note on rows that are copies of others, where there are too many to be there by chance."""
-    import scipy.sparse as sp
+    T, weights = len(y), np.random.default_rng(1).integers(2**63, size=_WEIGHTS, dtype=np.uint64) * 2 + 1
 
     def hashed(numbers: np.ndarray) -> np.ndarray:
-        bits = numbers.view(np.uint64)
-        mixed: np.ndarray = (bits ^ bits >> np.uint64(32)) * weights[0]
-        return mixed ^ mixed >> np.uint64(29)
+        mixed: np.ndarray = numbers.view(np.uint64) * weights[0]
+        return (mixed ^ mixed >> np.uint64(29)) * weights[1]
 
-    T, n = len(y), min(examples.d, _MOST_WEIGHTS)
-    weights = np.random.default_rng(1).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    places = examples.indices if n == examples.d else examples.indices % n
-    rows = sp.csr_array((hashed(examples.values), places, examples.indptr), (T, n))
-    sums = np.sort(rows @ weights + hashed(np.asarray(y, float)))  # modulo 2^64
+    sums = hashed(np.asarray(y, float))
+    for start in range(0, T, _BLOCK):
+        ends = examples.indptr[start : start + _BLOCK + 1]
+        part = slice(int(ends[0]), int(ends[-1]))
+        mixed = hashed(examples.values[part]) * weights[examples.indices[part] & (_WEIGHTS - 1)]
+        summed = np.append(np.uint64(0), np.cumsum(mixed, dtype=np.uint64))  # modulo 2^64
+        sums[start : start + _BLOCK] += np.diff(summed[ends - ends[0]])
+    sums.sort()
     different = 1 + int(np.count_nonzero(np.diff(sums)))
     if T - different < _SHARE_OF_COPIES * T or all(len(np.unique(one.numbers)) ** 2 <= T for one in columns):
         return []

@@ -201,11 +201,7 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
     prepared, of_label = tuple(chosen.columns.values()), table.columns[label]
     saved = replace(table.form, id=tuple(chosen.ids))  # by name
     recipe = Recipe(saved, label, prepared, of_label.is_declared or of_label.numbers is None)
-    return recipe, [
-        *_said_of_choice(table, chosen),
-        *table.read.notes,
-        *_notes_on_cells(table, recipe),
-    ]
+    return recipe, [*_said_of_choice(table, chosen), *table.read.notes, *_notes_on_cells(table, recipe)]
 
 
 def _said_of_choice(table: Table, chosen: TableChoice) -> list[str]:
@@ -249,9 +245,7 @@ def _nothing_left(table: Table, chosen: TableChoice) -> str:
     """Return why no column is a feature."""
     why = [f"'{name}' ({reason})" for name, reason in chosen.left_out.items()]
     others = [f"'{name}' (id=)" for name in chosen.ids]
-    return (
-        f"no column is left as a feature besides the label: {shortlist([*why, *others])}{table.of_separator}"
-    )
+    return f"no column is left as a feature: {shortlist([*why, *others])}{table.of_separator}"
 
 
 # ------------------------------------------------------------------ the data set of a table
@@ -286,7 +280,7 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
         notes += notes_on(noted, examples, y, classes=classes is not None)
     if task == "regression":
         notes += note_on_codes(Noted(y, -1, recipe.label, key=label.key))
-    raw = label.values if classes is not None else None
+    raw = label.values.unique() if classes is not None else None
     dataset = dataset_of(table.path, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
     features = tuple(recipe.features)
     renumbered = features != tuple(table.names[: len(features)])
