@@ -55,16 +55,14 @@ def test_a_run_names_them_too(mine, monkeypatch, capsys):
     assert all(way in err for way in WAYS)
 
 
-@pytest.mark.parametrize("variable", ["", "OMKL_DATA", "OMKL_MIRROR"])
-def test_the_network_or_a_folder_without_it(mine, tmp_path, monkeypatch, variable):
-    if variable:
+@pytest.mark.parametrize("offline", [False, True])
+def test_the_network_or_a_folder_without_it(mine, tmp_path, monkeypatch, offline):
+    if offline:
         monkeypatch.setenv("OMKL_OFFLINE", "1")
         assert not is_there()
-        packed = variable == "OMKL_DATA"
-        name, content = ("mine.t.xz", lzma.compress(BODY)) if packed else ("mine.t", BODY)
         (tmp_path / "own").mkdir()
-        (tmp_path / "own" / name).write_bytes(content)
-        monkeypatch.setenv(variable, str(tmp_path / "own"))
+        (tmp_path / "own" / "mine.t.xz").write_bytes(lzma.compress(BODY))
+        monkeypatch.setenv("OMKL_DATA", str(tmp_path / "own"))
     assert is_there()
 
 
