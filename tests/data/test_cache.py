@@ -138,7 +138,7 @@ def test_the_hash_is_computed_once_in_a_process(source, monkeypatch):
     assert len(counted) == 1
     meta = d.path / "meta.json"
     meta.write_text(meta.read_text().replace(f'"d": {d.d}', '"d": 1'))
-    with pytest.raises(OmklError, match="it has more columns than it says|another content hash"):
+    with pytest.raises(OmklError, match=r"it has more columns than it says|another content hash"):
         cache.read_parsed(d.path)
 
 

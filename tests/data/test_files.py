@@ -83,6 +83,10 @@ def test_one_table_in_many_forms(text, name, words, read):
     assert ref.load().classes in (("no", "yes"), ("0", "1"))
 
 
+def test_a_first_line_with_a_gap_written_as_nan_is_a_row(read):
+    assert read("NaN,2,0\n3,NaN,1\n4,5,1\n", "rows.csv", "label=3").load().T == 3
+
+
 def test_python_takes_the_keywords_too(read):
     read(CSV.replace(",", ";").replace(".", ","))
     for words in ({"read.decimal": ","}, {"read": {"decimal": ","}}):

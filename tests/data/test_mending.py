@@ -34,6 +34,7 @@ DATES = [  # forms of strftime in which the year is not first, or has two digits
         "%d %b %Y %H:%M",
         "%m/%Y",
         "%Y-%d-%m",
+        "%Y-%b",
         "%b %Y",
         "%a, %d %b %Y",
     ),
@@ -64,6 +65,7 @@ NEAR = {  # columns for which no line of pandas is known
     "quarters": [[f"{1990 + n}{mark}{n % 4 + 1}" for n in range(20)] for mark in ("Q", "q", "-Q", " Q")],
     "weeks": [[f"{1990 + n}{mark}{n % 50 + 1:02}" for n in range(20)] for mark in ("W", "-W")],
     "thousands": [[f"{n}'{n:03}.5" for n in range(100, 120)]],
+    "dates and more": [[f"{day:%Y-%m-%d} 01:30 UTC" for day in DAYS]],
     "dates in words": [[f"{day:%A}, the {day.day}th of {day:%B %Y}" for day in DAYS]],
 }
 COLUMNS = [(kind, at) for kind, columns in KINDS.items() for at in range(len(columns))]

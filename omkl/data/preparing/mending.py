@@ -32,11 +32,11 @@ _AFTER = r"(?:[%‰°µμΩ€£$][A-Za-z/²³]{0,6}|\s[^\s\d]{1,10}|[a-z][A-Za-
 _AFFIXED = re.compile(rf"(?P<before>{_BEFORE}\s*)?(?P<number>{_COMMAS}|{_NUMBER})(?P<after>\s*{_AFTER})?")
 _CODE = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^#].*|\d+(?:[-./]\d+)+|.*\d.*[-/ ].*\d.*")
 _MONTH = r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b"
-_DATE = re.compile(rf"(?i)(?=.*\d\d).{{0,12}}{_MONTH}.{{2,20}}|\d+([-/. ])\d+\1\d+.*|\d{{1,2}}/\d{{4}}")
+_DATE = re.compile(rf"(?i)(?=.*\d\d).{{0,12}}{_MONTH}.{{0,20}}|\d+([-/. ])\d+\1\d+.*|\d{{1,2}}/\d{{4}}")
 _ORDERS = (  # of day, month and year, with a mark between them
     *("%Y{}%m{}%d", "%d{}%m{}%Y", "%m{}%d{}%Y", "%Y{}%d{}%m", "%d{}%m{}%y", "%m{}%d{}%y", "%m{}%Y"),
     *("%d{}%b{}%Y", "%d{}%B{}%Y", "%d{}%b{}%y", "%b{}%d{}%Y", "%b{}%d,{}%Y", "%B{}%d{}%Y", "%B{}%d,{}%Y"),
-    *("%b{}%Y", "%B{}%Y", "%b{}%y", "%a, %d{}%b{}%Y"),
+    *("%b{}%Y", "%B{}%Y", "%b{}%y", "%Y{}%b", "%a, %d{}%b{}%Y"),
 )
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = [order.replace("{}", mark) + time for time in _TIMES for mark in "-/. " for order in _ORDERS]
@@ -69,7 +69,8 @@ KINDS = (
 )
 _NEAR = re.compile(  # brackets, other marks of thousands, quarters, weeks, clocks, and months in words
     r"\(\d[\d.,]*\)|\d{1,3}(?:['’]\d{3})+(?:[.,]\d*)?|\d{1,3}(?: \d{3})+\.\d+|\d{4}[-: ]?[QqWw]\d\d?"
-    rf"|\d\d?:\d\d.*|(?i:(?=.*\b\d{{4}}\b)(?=.*\b\d\d?(?:st|nd|rd|th)?\b)(?=.*{_MONTH}).{{8,40}})"
+    r"|\d\d?:\d\d.*|\d+[-/.]\d+[-/.]\d+[T ].+"
+    rf"|(?i:(?=.*\b\d{{4}}\b)(?=.*\b\d\d?(?:st|nd|rd|th)?\b)(?=.*{_MONTH}).{{8,40}})"
 )
 
 

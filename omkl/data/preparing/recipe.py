@@ -244,8 +244,8 @@ def _notes_on_cells(table: Table, recipe: Recipe) -> list[str]:
 def _nothing_left(table: Table, chosen: TableChoice) -> str:
     """Return why no column is a feature."""
     why = [f"'{name}' ({reason})" for name, reason in chosen.left_out.items()]
-    others = [f"'{name}' (id=)" for name in chosen.ids]
-    return f"no column is left as a feature: {shortlist([*why, *others])}{table.of_separator}"
+    why += [f"'{name}' (id=)" for name in chosen.ids] or ["it has one column"] * (not why)
+    return f"no column is left as a feature: {shortlist(why)}{table.of_separator}"
 
 
 # ------------------------------------------------------------------ the data set of a table

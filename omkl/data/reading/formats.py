@@ -28,7 +28,9 @@ _OF_OURS = ("chunksize", "iterator", "storage_options", "filesystem")  # keyword
 _QUOTED = re.compile(r'"[^"]*"')
 _LIBSVM_ROW = re.compile(r"[^\s,;|:]+(?:\s+(?:[0-9]+|qid):[^\s,;|]*)+")
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(\.\d+)?")  # pandas adds .1 to a second one
+_NUMBER = re.compile(  # of a first row; pandas adds .1 to a second one
+    r"(?i)[-+]?(nan|inf|(\d+\.?\d*|\.\d+)(e[-+]?\d+)?)(\.\d+)?"
+)
 _LOOKED_AT = 100_000  # rows of a text, whose whole numbers may be codes
 _ODD = re.compile(r"[-+]?0\d+(?:\.0*)?|\+\d+|\d+\.?\d*[eE]\d+|[-+]?\d{16,}")  # what a number does not keep
 _HELPS = {  # what pandas says: what helps
