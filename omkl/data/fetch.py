@@ -1,4 +1,4 @@
-"""Downloading a data file: over http(s) only, of bounded size, and visible only when complete.
+"""Downloading a data file: from http(s) addresses, of bounded size, and visible only when complete.
 
 The received file is not trusted: the caller parses it and compares the content hash.
 """

@@ -158,12 +158,10 @@ def test_bounds_figures_and_pages_are_those_of_the_commands(tmp_path, capsys):
 
 def test_data_and_stores_say_on_one_line_what_they_are(tmp_path):
     frame().to_csv(tmp_path / "rows.csv", index=False)
-    assert repr(find("wdbc")) == "Registered('wdbc', T=569, d=30, 2 classes)"
+    assert repr(find("wdbc")) == "Registered('wdbc', classification)"
     file = find(str(tmp_path / "rows.csv"))
-    assert "T=" not in repr(file)
-    assert file.load().T == 80
-    assert repr(file).endswith("rows.csv', T=80, d=3, 2 classes)")
-    assert repr(of_dataset(file.load())) == "Parsed('rows', T=80, d=3, 2 classes)"
+    assert repr(file).endswith("rows.csv', classification)")
+    assert repr(of_dataset(file.load())) == "Parsed('rows', classification)"
     store = Store(tmp_path / "store")
     assert repr(store).endswith("store', 0 files of cells, 0.0 MiB)")
 

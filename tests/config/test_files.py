@@ -237,7 +237,7 @@ def test_the_hydra_of_a_program_around_us_stays_as_it_is(folder, tmp_path):
 def test_a_data_set_may_build_on_a_shared_part(folder):
     from omkl.data import registry
 
-    (folder / "data" / "again.yaml").write_text("defaults: [wdbc, _self_]\ntitle: wdbc again\naliases: []\n")
+    (folder / "data" / "again.yaml").write_text("defaults: [wdbc, _self_]\ntitle: wdbc again\n")
     assert registry.entry("again").title == "wdbc again"
     assert registry.entry("again").content_hash == registry.entry("wdbc").content_hash
     (folder / "data" / "_part.yaml").write_text("title: not a data set\n")

@@ -258,7 +258,10 @@ def test_the_user_is_told(tmp_path, capsys):
         (["data=wdbc", "test=2.5"], "must be a share such as 0.2"),
         (["data=wdbc", "test=0.0001"], "choose another share"),
         (["data=wdbc", "test=nosuch.csv"], "no such file"),
-        (["data=wdbc", "test=usps_t"], "wdbc has 30 features and 2 classes"),
+        (
+            ["data=wdbc", "test=usps_t"],
+            "usps_t is no data with the features and classes of wdbc (30 features, 2 classes)",
+        ),
     ]:
         assert main(["run", "algo=perceptron", *words, f"store={tmp_path}"]) == 2
         assert said in capsys.readouterr().err, words

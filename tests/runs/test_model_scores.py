@@ -189,12 +189,12 @@ def test_labels_that_the_model_does_not_know_are_left_out_of_the_rate(tmp_path, 
     wrong = sum(label != right for label, right in zip(labels[3:], truth[3:], strict=True))
     assert same == labels
     assert said.splitlines() == [
-        "omkl: new.csv: 2 of 80 labels are unknown to the model: maybe (2); 1 of 80 rows has no label",
+        "omkl: new.csv: 2 of 80 labels are unknown to the model: maybe (2)",
         f"omkl: {counted(wrong, 'mistake')} on 77 rows ({100 * wrong / 77:.2f} %)",
     ]
     (tmp_path / "none.csv").write_text("\n".join([head, *lines[:3]]))
     assert scored("m.omkl", "none.csv", capsys)[2] == (
-        "omkl: none.csv: 2 of 3 labels are unknown to the model: maybe (2); 1 of 3 rows has no label"
+        "omkl: none.csv: 2 of 3 labels are unknown to the model: maybe (2)"
     )
 
 
@@ -225,7 +225,7 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     known = np.delete(np.arange(80), [1, 2])
     error = np.mean((scores[known] - rows[1]["regression"][120:][known]) ** 2)
     note, rate = err.strip().splitlines()
-    assert note == "omkl: new.csv: missing=drop leaves out 1 of 80 rows; 1 of 79 rows has no label"
+    assert note == "omkl: new.csv: missing=drop leaves out 1 of 80 rows"
     rmse = re.fullmatch(r"omkl: RMSE (\S+) on 78 rows", rate)
     assert float(rmse[1]) == pytest.approx(np.sqrt(error), rel=1e-5)
     (tmp_path / "one.csv").write_text(f"{head}\n{lines[1]}\n")

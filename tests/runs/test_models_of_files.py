@@ -45,7 +45,7 @@ def test_a_model_remembers_the_index_of_its_first_column(rows, capsys):
     assert predicted("zero.omkl", "zero", capsys) == predicted("one.omkl", "one", capsys)
     assert predicted("zero.omkl", "zero_new", capsys) != predicted("one.omkl", "zero_new", capsys)
     assert main(["predict", "one.omkl", "zero"]) == 2
-    said = "omkl: zero:1: index 0, but the columns count from 1 (index_base=1)"
+    said = "omkl: zero:1: '0:2.041' is not the next 'index:value'; the indices are"
     assert capsys.readouterr().err.startswith(said)
     assert main(["update", "zero.omkl", "zero_new"]) == 0
     assert main(["fit", "algo=arow", "data=zero_new", "index_base=0", "--out", "given.omkl"]) == 0

@@ -65,7 +65,7 @@ def values_of(classes: Classes, raw: Any = None) -> tuple[Any, ...] | None:
     if classes is None:
         return None
     if raw is not None:
-        different = dict.fromkeys(np.asarray(raw).reshape(-1).tolist())
+        different = dict.fromkeys(np.asarray(raw).reshape(-1))
         find = finder(classes)
         found = {find(str(value)): value for value in reversed(different) if isinstance(value, _SCALARS)}
         plain = (found.get(at, name) for at, name in enumerate(classes))

@@ -264,6 +264,7 @@ class _Call:
 
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of keywords that later versions change
                 warnings.simplefilter("error", pd.errors.ParserWarning)  # fields would be lost
                 return read()
         except (UserError, MemoryError):

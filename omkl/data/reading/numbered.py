@@ -165,7 +165,8 @@ def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
             index, mark, value = word.partition(":")
             is_next = mark and index.isascii() and index.isdecimal() and len(index) <= LONGEST_INDEX
             if not (is_next and previous < int(index) <= LARGEST_INDEX):
-                helps = f"whole numbers that ascend, from {least} (index_base={least}) to {LARGEST_INDEX}"
+                start = "1 (index_base=1)" if least else "0"
+                helps = f"whole numbers that ascend, from {start} to {LARGEST_INDEX}"
                 helps = (
                     "; qid=drop leaves these fields out" if index == "qid" else f"; the indices are {helps}"
                 )
