@@ -478,6 +478,11 @@ def fit(
             f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "
             "which learns by its own fit(X, y)"
         )
+    if not isinstance(words, str | Setting):
+        raise UserError(
+            f"omkl.fit takes the learner first, not {type(words).__name__}; "
+            'write omkl.fit("auto", X, y=y)'
+        )
     if isinstance(words, Setting) or (words and "=" not in words):
         words, algo = "", words
     given: dict[str, Any] = {**settings, **(params or {})}

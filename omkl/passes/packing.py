@@ -192,7 +192,8 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
         )
     if spec.estimator:
         raise ValueError(f"{name} is an estimator of another package, which no model holds")
-    if header.get("source", "") != source(spec, header.get("params") or {}):
+    params = _params(header, spec) if spec.is_stack else None  # they name its members
+    if header.get("source", "") != source(spec, params):
         raise UserError(
             f"the model was made with another source of {name} than {conf.file('algo', name)}; train it again"
         )

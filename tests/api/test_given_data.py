@@ -127,6 +127,11 @@ def test_an_estimator_is_no_learner_s_name():
         omkl.fit(ArowClassifier(), FRAME)
 
 
+def test_rows_in_the_place_of_the_learner():
+    with pytest.raises(UserError, match="omkl.fit takes the learner first, not ndarray"):
+        omkl.fit(np.eye(3), y=[0, 1, 1])
+
+
 @pytest.mark.parametrize("algo", ["arow", "auto", "omkc_ss", "perceptron", "raker"])
 def test_features_that_are_all_zero(algo, tmp_path):
     Z, y = np.zeros((20, 3)), np.arange(20) % 2

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 import pickle
 from pathlib import Path
 from typing import ClassVar
@@ -114,6 +115,7 @@ def test_a_model_whose_members_are_others_is_refused():
         ({"members": [*header["members"][:-1], 3]}, "no learner"),
         ({"members": header["members"][::-1]}, "there is no array|is not the one|is missing"),
         ({"params": {"members": ["arow(r=2)", *MEMBERS[1:]]}}, "another source"),
+        ({"params": {"members": [math.nan, *MEMBERS[1:]]}}, "must be a list of learners"),
         ({"shared": None}, "the scalings of its members are broken"),
         ({"shared": header["shared"][::-1]}, "the scalings of its members are others"),
         ({"shared": header["shared"][:1]}, "the scalings of its members are others"),
