@@ -17,6 +17,7 @@ language = "en"
 
 extensions = [
     "myst_parser",
+    "sphinx_external_toc",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",  # reads numpydoc
     "hooks.pages",

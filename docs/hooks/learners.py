@@ -64,8 +64,7 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
         rows = [_entry(spec) for spec in families[title]]
         head = ["learner", "in tables", "what it does", "for", "memory", "rank"]
         text += [f"## {title}", "", *markdown(head, rows), ""]
-    listed = [f"{spec.name} <{spec.name}>" for title in families for spec in families[title]]
-    return "\n".join([*text, "```{toctree}", ":hidden:", "", *sorted(listed), "```", ""])
+    return "\n".join(text)
 
 
 def _place(family: list[LearnerSpec]) -> tuple[bool, ...]:
@@ -100,7 +99,7 @@ def _page(spec: LearnerSpec) -> str:
     )
     code = Path(inspect.getfile(_code(spec)))
     text += [f"* Code: `{code.relative_to(code.parents[2])}`"]
-    text += [f"* From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../python.md)", ""]
+    text += [f"* From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../estimators.md)", ""]
     text += ["```bash", command_of(spec), "```", ""]
     text += ["## Definition", "", own["summary"], "", *_plain(around["body"]), *_plain(own["body"])]
     text += ["```python", _source(spec), "```", ""]

@@ -5,7 +5,6 @@ link to a file from which a page is made, such as ../results/NAME.md, leads to t
 """
 
 import re
-from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
@@ -14,8 +13,6 @@ from sphinx.application import Sphinx
 from omkl.config import learner_names
 
 _RESULTS = re.compile(r"\]\((?:\.\./)+results/(\w+)\.md(#[\w-]+)?\)")
-_CONTENTS = re.compile(r"^```\{toctree\}.*?^```$", re.M | re.S)
-_ENTRY = re.compile(r"[a-z]+")  # a page of docs/ itself
 _ROW = re.compile(r"^\|.*\|$", re.M)
 _ROOT = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING)\.md\)")
 _MADE_FROM = {
@@ -37,18 +34,7 @@ def _to_site(app: Sphinx, docname: str, source: list[str]) -> None:
     for file, page in _MADE_FROM.items():
         text = text.replace(f"]({file})", f"](/{page}.md)")
     # a mean and its standard deviation stay on one line
-    text = _ROW.sub(lambda row: row[0].replace(" ± ", "\u00a0±\u00a0"), text)
-    source[0] = _CONTENTS.sub(lambda match: _with_a_page(match[0], Path(app.srcdir)), text)
-
-
-def _with_a_page(contents: str, folder: Path) -> str:
-    """Leave out what a source archive does not have, such as the changelog."""
-    kept = [
-        line
-        for line in contents.splitlines()
-        if not _ENTRY.fullmatch(line) or (folder / f"{line}.md").is_file()
-    ]
-    return "\n".join(kept)
+    source[0] = _ROW.sub(lambda row: row[0].replace(" ± ", "\u00a0±\u00a0"), text)
 
 
 def _link_names(app: Sphinx, doctree: nodes.document) -> None:

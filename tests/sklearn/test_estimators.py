@@ -27,7 +27,7 @@ from omkl.estimators.arguments import estimator_specs
 from omkl.passes import run_pass
 
 NAMES = list(estimator_specs())
-PAGE = Path(__file__).parents[2] / "docs/python.md"
+PAGE = Path(__file__).parents[2] / "docs/estimators.md"
 
 
 def excepted():
