@@ -1,6 +1,7 @@
 """A learner as a header and arrays: what its copies, its pickles and model files hold."""
 
 import copyreg
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +17,10 @@ from omkl.passes.source import source
 from omkl.rounds.learner import Learner
 from omkl.rounds.overflow import check_rows, growth
 from omkl.rounds.scaling import Scaling
+from omkl.rounds.steps import Step
 from omkl.rounds.support_vectors import stored_vectors
 from omkl.rounds.widths import MARK
-from omkl.stacks.stack import Stack, shared_scalings
+from omkl.stacks.stack import Members, Stack, shared_scalings
 from omkl.state.resource import Arrays
 from omkl.state.state import add_classes, save
 
@@ -76,7 +78,14 @@ def _parts(arrays: Arrays, prefix: str) -> Arrays:
 
 
 def _stack(
-    header: dict[str, Any], spec: LearnerSpec, params: dict, d: int, arrays: Arrays, classes: int, **how: Any
+    header: dict[str, Any],
+    spec: LearnerSpec,
+    params: dict,
+    d: int,
+    arrays: Arrays,
+    block: int,
+    classes: int,
+    steps: Sequence[Step],
 ) -> Stack:
     """Return the stack of a header and arrays, as `unpack`."""
     headers, known = header.get("members"), iter(members_of(spec, params))
@@ -107,7 +116,8 @@ def _stack(
     rest = {
         name: array for name, array in arrays.items() if MEMBER not in name and not name.startswith(SHARED)
     }
-    return Stack(spec, params, d, 0, members, scalings, shared, classes=classes, saved=rest, **how)
+    of_members = Members(members, scalings, shared, 1)
+    return Stack(spec, params, d, 0, of_members, block=block, classes=classes, saved=rest, steps=steps)
 
 
 def _is_of(member: Learner, setting: Setting) -> bool:
@@ -136,14 +146,13 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     block = min(block, BLOCK)  # it never changes a result, and larger ones take memory
     rng = _generator(header.get("rng"))
     of_scaling, state = _beside(arrays, ".")
-    scaling = (
-        Scaling.load(header.get("scaling"), of_scaling, d) if of_scaling or "scaling" in header else None
-    )
-    how: Any = {"block": block, "classes": classes, "scaling": scaling}
+    steps = []
+    if of_scaling or "scaling" in header:
+        steps.append(Scaling.load(header.get("scaling"), of_scaling, d))
     if spec.is_stack:
-        learner: Learner = _stack(header, spec, params, d, arrays=state, **how)
+        learner: Learner = _stack(header, spec, params, d, state, block, classes, steps)
     else:
-        learner = Learner(spec, params, pool, d, 0, saved=state, **how)
+        learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=state, steps=steps)
     learner.state["rng"].bit_generator.state = rng
     if (stored := stored_vectors(learner)) is not None:
         check_rows(growth(pool["kernels"] if pool else []), stored[1].indptr, stored[1].data)

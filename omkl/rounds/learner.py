@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import is_not
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,17 +26,25 @@ from omkl.rounds.needs import Needs
 from omkl.rounds.one_row import OneRow, one_row
 from omkl.rounds.overflow import growth, kernel_faults
 from omkl.rounds.scaling import Scaling
+from omkl.rounds.steps import ALL, Rounds, Step
 from omkl.rounds.threads import WORTH, Threads
-from omkl.rounds.units import Units, in_units
 from omkl.rounds.widths import Widths
 from omkl.state.resource import Arrays, Resource, Setup
 from omkl.state.state import absent, add_features, grow_part, load_state, make, make_room
 
+if TYPE_CHECKING:
+    from omkl.models.record import Progress
+
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
 
-# One row's arguments have the types of any other's. No attribute, as of `Learner.run_compiled`.
-_code_of_a_row: "weakref.WeakKeyDictionary[Learner, Any]" = weakref.WeakKeyDictionary()
+# No attribute, as of `Learner.run_compiled`.
+_codes_of_a_row: "weakref.WeakKeyDictionary[Learner, Any]" = weakref.WeakKeyDictionary()
+
+
+def _no_clock() -> float:
+    """Return 0: nobody asks how long a single row takes."""
+    return 0.0
 
 
 @cache
@@ -64,10 +72,11 @@ class Learner:
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
     random features, in place of drawn ones; threads: how many may share a block, or `Threads` (never change a
     result); classes: of the data, which a learner of `about.classes: many` tells apart where there are more
-    than two; saved: the arrays of a saved state, in place of the one that a learner begins with; scaling: of
-    its rows and targets, and what fills gaps.
+    than two; saved: the arrays of a saved state, in place of the one that a learner begins with; steps:
+    around its rounds, the first one nearest to the stream (`omkl.rounds.steps`).
 
-    One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
+    One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``, and in
+    the steps.
     Raises UserError for hyperparameters or a pool that the learner does not take.
     """
 
@@ -86,7 +95,7 @@ class Learner:
         threads: "int | Threads" = 1,
         classes: int = 2,
         saved: Arrays | None = None,
-        scaling: Scaling | None = None,
+        steps: Sequence[Step] = (),
     ):
         params = spec.checked(params)
         if pool is not None:
@@ -100,15 +109,16 @@ class Learner:
         self._cut = block or BLOCK  # parts end at multiples of it
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.needs = Needs(pool["kernels"] if pool is not None else [], d)
-        self.scaling = scaling
-        is_scaled = scaling is not None and scaling.scale is not None  # to a size that cannot overflow
+        self.steps = list(steps)
+        is_scaled = self.scaling is not None and self.scaling.scale  # to a size that cannot overflow
         self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
         self.resources, self.params = spec.state, params
         rng = np.random.default_rng(seed)
         self.classes, self._rounds = classes, rounds or 0
         self.widths = Widths.of(pool, classes)
-        if self.widths is not None and saved is not None:
-            saved = self.widths.load(saved, d)
+        if self.widths is not None:
+            saved = saved and self.widths.load(saved, d)
+            self.steps.append(self.widths)
         setup = self.setup(rng, frequencies)
         state = make(spec.state, setup) if saved is None else load_state(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
@@ -170,185 +180,172 @@ class Learner:
         self,
         stream: Stream,
         learn: bool = True,
-        on_part: Any = None,
-        progress: Any = None,
-        rng: np.random.Generator | None = None,
+        on_part: Callable[[int], None] | None = None,
+        progress: "Progress | None" = None,
         first: int | None = None,
     ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
         The stream is cut into parts of whole blocks, so that Ctrl-C works.
-        ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
-        (`omkl.models.record.Progress`) of the stream that this one continues; each part is added to it, and
-        stored vectors are numbered from its beginning. Scaled rows are numbered by their rounds since the
-        learner began, with and without progress. rng: in place of the learner's own generator. first: what is
-        added to the row numbers of this stream, in place of these rounds.
+        ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record of
+        the stream that this one continues; each part is added to it, and stored vectors are numbered from its
+        beginning. Rows that are made anew are numbered by their rounds since the learner began, with and
+        without progress. first: what is added to the row numbers of this stream, in place of these rounds.
         """
         with self.lock:
-            trace = make_trace(
-                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 0
-            )
-            given, units, seconds = stream, None, 0.0
-            if self.scaling is not None:
-                began = time.thread_time()
-                stream, units = self.scaling.scaled(given, learn)
-                seconds += time.thread_time() - began
-            renews = self.scaling is not None and self.scaling.renews
-            self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
-            make_room(self.resources, self.state, Setup(self.params), stream, learn)
-            step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-            stop = 0
-            if first is None and progress is not None:
-                first = progress.rounds
-            elif first is None:
-                first = int(self.scaling.seen[0]) if learn and renews and self.scaling is not None else 0
+            many = self.classes if stream.label is not None else 0
+            trace = make_trace(stream.T, len(self.spec.measures), many)
+            done = progress.rounds if progress is not None else 0
+            self._check(stream, progress is not None)
+            size = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
+            stop, seconds = 0, 0.0
             while stop < stream.T:
-                start, stop = stop, min((stop // step + 1) * step, stream.T)
-                with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
-                    stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
-                    if self.scaling is not None:
-                        began = time.thread_time()
-                        self._rescaled(given, trace, start, stop, learn, units)
-                        used += time.thread_time() - began
+                start, stop = stop, min((stop // size + 1) * size, stop + self.most(learn), stream.T)
+                self._make_room(part(stream, start, stream.T), learn)  # a step may make the state anew
+                rows, of_part = part(stream, start, stop), trace_part(trace, start, stop)
+                with ctrl_c_later():
+                    rounds = Rounds(rows, done if first is None else first, learn, done + start)
+                    seconds += self._run_part(rounds, of_part, time.thread_time)
                     if progress is not None:
-                        progress.add(trace_part(trace, start, stop), given.y[start:stop])
-                seconds += used
-                if on_part is not None and (stop % step == 0 or stop == stream.T):
+                        progress.add(of_part, rows.y)
+                if on_part is not None and (stop % size == 0 or stop == stream.T):
                     on_part(stop)
             return trace, seconds
 
+    def run_round(
+        self, stream: Stream, learn: bool = True, progress: "Progress | None" = None, first: int | None = None
+    ) -> Trace:
+        """Run the one round of a stream, as `run` does; return the trace, which the next call writes anew."""
+        with self.lock:
+            if self._row_trace is None:
+                many = self.classes if self.classes > 2 else 0
+                self._row_trace = make_trace(1, len(self.spec.measures), many)
+            trace, done = self._row_trace, progress.rounds if progress is not None else 0
+            trace.score[0] = UNRECORDED
+            self._check(stream, progress is not None)
+            self._make_room(stream, learn)
+            with ctrl_c_later():
+                self._run_part(
+                    Rounds(stream, done if first is None else first, learn, done), trace, _no_clock
+                )
+                if progress is not None:
+                    progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), float(stream.y[0]))
+            return trace
+
     def run_row(
         self,
-        indices: Any,
-        values: Any,
+        indices: Sequence[int] | np.ndarray,
+        values: Sequence[float] | np.ndarray,
         y: float,
         learn: bool = True,
-        progress: Any = None,
+        progress: "Progress | None" = None,
         first: int | None = None,
     ) -> tuple[Stream, Trace]:
-        """Run one round, as `run` does a stream of one row; return the stream and the trace.
+        """Make a stream of one row and run it as `run_round` does; return the stream and the trace.
 
         indices, values (n,): the row's non-zeros, its columns ascending; y: its label or target, of more than
-        two classes the number of its class; learn, progress, first: as of `run`. The next call writes stream
-        and trace anew: whoever reads them holds the lock.
+        two classes the number of its class. The next call writes stream and trace anew: whoever reads them
+        holds the lock.
         """
         with self.lock:
-            buffer = self._rows.get(len(indices))
-            if buffer is None:
+            row = self._rows.get(len(indices))
+            if row is None:
                 if len(self._rows) >= MOST_ROWS:
                     self._rows.clear()
-                buffer = one_row(len(indices), len(self.spec.measures), self.classes)
-                self._rows[len(indices)] = buffer
-            buffer.write(indices, values, y)
-            stream, trace, units, seen = buffer.stream, buffer.trace, None, 0
-            if self.scaling is not None:
-                stream, units = self.scaling.scaled(buffer.stream, learn)
-                seen = int(self.scaling.seen[0]) if learn and self.scaling.renews else 0
-            if first is None:
-                first = seen if progress is None else progress.rounds
-            renews = self.scaling is not None and self.scaling.renews
-            continues = progress is not None or (renews and bool(self.needs.grams))
-            with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
-                self.pass_row(stream, trace, learn, first, continues)
-                if self.scaling is not None:
-                    self._rescaled(buffer.stream, trace, 0, 1, learn, units)
-                if progress is not None:
-                    progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), y)
-            return buffer.stream, trace
+                row = self._rows[len(indices)] = one_row(len(indices), self.classes)
+            row.write(indices, values, y)
+            return row.stream, self.run_round(row.stream, learn, progress, first)
 
-    def row_of_a_stack(self, stream: Stream, learn: bool, first: int) -> Trace:
-        """Run the one round of a stream, of scaled rows; the next call writes the trace anew."""
-        if self._row_trace is None:
-            many = self.classes if self.classes > 2 else 0
-            self._row_trace = make_trace(1, len(self.spec.measures), many)
-        self._row_trace.score[0] = UNRECORDED
-        self.pass_row(stream, self._row_trace, learn, first)
-        return self._row_trace
+    def _check(self, stream: Stream, continues: bool) -> None:
+        """Check rows as the kernels ask, those that are made anew when they have been made."""
+        if not any(step.renews for step in self.steps):
+            self.needs.check(stream, continues)
 
-    def pass_row(
-        self, stream: Stream, trace: Trace, learn: bool, first: int, continues: bool = False
-    ) -> None:
-        """Run the one round of a stream, of scaled rows, for who holds the lock and delays Ctrl-C."""
-        self.needs.check(stream, continues)
+    def _make_room(self, stream: Stream, learn: bool) -> None:
         make_room(self._growing, self.state, self._setup, stream, learn)
-        if self.widths is not None and learn and self.widths.left:
-            self._run_part(stream, trace, 0, 1, learn, first, None)
-            return
-        stream, margins, _ = self._margins(stream, learn, first)
-        arguments = self._arguments_of(stream, trace, learn, margins)
-        code = _code_of_a_row.get(self)
-        if code is None:
-            code = _code_of_a_row[self] = machine_code(self.run_compiled, arguments)
-        self._renumber(-first)
-        try:
-            code(*arguments)
-        finally:
-            self._renumber(first)
 
-    def _arguments_of(
-        self, rounds: Stream, trace: Trace, learn: bool, margins: Any, rng: Any = None
-    ) -> list[Any]:
-        """Return what the compiled function takes for these rounds, for which there is room then."""
+    def most(self, learn: bool) -> int:
+        """Return how many of the next rounds can run together."""
+        return min([step.most(learn) for step in self.steps], default=ALL)
+
+    def _run_part(self, rounds: Rounds, trace: Trace, clock: Callable[[], float]) -> float:
+        """Run rounds: the steps before, the function, the steps after; return what the clock says of it."""
+        began, of_steps, rows = clock(), [], rounds.stream.values
+        for step in self.steps:
+            of_steps.append((step, rounds))
+            rounds = step.before(self, rounds)
+        seconds = clock() - began + rounds.seconds
+        if rounds.stream.values is not rows:
+            self.needs.check(rounds.stream, True)
+            self._make_room(rounds.stream, rounds.learn)
+        seconds += self._run_rounds(rounds, trace, clock)
+        began = clock()
+        for step, before in reversed(of_steps):
+            step.after(self, before, trace)
+        return seconds + clock() - began
+
+    def _run_rounds(self, rounds: Rounds, trace: Trace, clock: Callable[[], float]) -> float:
+        """Run the compiled function on rounds, a block at a time where threads share them.
+
+        Returns what the clock says of the function and of the other threads.
+        """
+        T, stop, seconds = rounds.stream.T, 0, 0.0
+        while stop < T:
+            start, shared = stop, self._shared() if T > 1 else []
+            stop = min(T, start + self.block) if shared else T
+            now = rounds
+            if start > 0 or stop < T:
+                now = rounds._replace(stream=part(rounds.stream, start, stop), done=rounds.done + start)
+            seconds += self._run_block(
+                now, trace_part(trace, start, stop) if now is not rounds else trace, shared, clock
+            )
+        return seconds
+
+    def _run_block(
+        self, rounds: Rounds, trace: Trace, shared: Sequence[Expansion], clock: Callable[[], float]
+    ) -> float:
+        """Run the compiled function on rounds; shared: the expansions whose next block the threads share."""
+        stream, seconds = rounds.stream, 0.0
         for name in self._storing:
             self.resources[name].close(self.state[name])
-        grow_part(self.resources, self.state, rounds, learn)
-        now = {"stream": rounds, "trace": trace, "learn": learn, "margins": margins}
-        values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
-        return [self._argument(name, values) for name in self.names]
+        grow_part(self.resources, self.state, stream, rounds.learn)
+        given = {"stream": stream, "trace": trace, "learn": rounds.learn, "margins": rounds.margins}
+        values = {**self.state, **self.arguments, **given}
+        arguments = [self._argument(name, values) for name in self.names]
+        code = self._code_of_a_row(arguments) if stream.T == 1 else self.run_compiled
+        self._renumber(-rounds.first)
+        try:
+            with kernel_faults(stream.order, rounds.done):
+                for E in shared:
+                    self._threads.prepare(E, stream)
+                began = clock()  # CPU time: waiting for a busy core is not the learner's
+                for E in shared:
+                    seconds += self._threads.open_block(E, stream)
+                code(*arguments)
+                return seconds + clock() - began
+        finally:
+            self._renumber(rounds.first)
 
-    def _run_part(
-        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
-    ) -> tuple[int, float]:
-        """Run rounds from start to stop, or fewer; return where they ended, and the seconds."""
-        if self.widths is None or not learn or not self.widths.left:
-            return self._run_rounds(stream, trace, start, stop, learn, first, rng)
-        stop = min(stop, start + self.widths.left)
-        stop, seconds = self._run_rounds(stream, trace, start, stop, learn, first, rng)
-        began = time.thread_time()
-        if self.widths.keep(part(stream, start, stop), first):
-            self._begin_again(self.widths)
-            make_room(self.resources, self.state, Setup(self.params), stream, learn)
-        return stop, seconds + time.thread_time() - began
+    def _code_of_a_row(self, arguments: list[Any]) -> Any:
+        """Return the machine code for these arguments: one row's have the types of any other's."""
+        code = _codes_of_a_row.get(self)
+        if code is None:
+            code = _codes_of_a_row[self] = machine_code(self.run_compiled, arguments)
+        return code
 
-    def _begin_again(self, widths: Widths) -> None:
-        """Forget all but the rows that are kept, and learn them with the widths of now."""
-        rng, rows = self.state["rng"], widths.stream()
+    def begin_again(self, rows: Stream, origin: np.ndarray) -> None:
+        """Forget all that was learnt, and learn rows, with the widths of now; origin (n,): their numbers."""
+        rng = self.state["rng"]
         lengths = {
             name: self.state[name] for name, resource in self.resources.items() if resource.counts_rounds
         }
         self.state = {"rng": rng, **make(self.resources, self.setup(rng)), **lengths}
-        make_room(self.resources, self.state, Setup(self.params), rows, True)
-        trace = make_trace(rows.T, len(self.spec.measures), self.classes if rows.label is not None else 0)
-        stop = 0
-        while stop < rows.T:
-            stop, _ = self._run_rounds(rows, trace, stop, rows.T, True, 0, None)
+        self._make_room(rows, True)
+        many = self.classes if rows.label is not None else 0
+        self._run_rounds(Rounds(rows, 0, True), make_trace(rows.T, len(self.spec.measures), many), _no_clock)
         for name in self._storing:
-            origin = self.state[name].origin
-            origin[:] = widths.origin[np.minimum(origin, rows.T - 1)]
-        widths.forget_if_last()
-
-    def _run_rounds(
-        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
-    ) -> tuple[int, float]:
-        """Do what `_run_part` does with the state as it is."""
-        shared = self._shared()
-        stop = min(stop, start + self.block) if shared else stop
-        whole = stop - start == stream.T
-        rounds, margins, seconds = self._margins(stream if whole else part(stream, start, stop), learn, first)
-        trace = trace if whole else trace_part(trace, start, stop)
-        arguments = self._arguments_of(rounds, trace, learn, margins, rng)
-        self._renumber(-first)
-        try:
-            for E in shared:
-                self._threads.prepare(E, rounds)
-            began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
-            for E in shared:
-                seconds += self._threads.open_block(E, rounds)
-            self.run_compiled(*arguments)
-            seconds += time.thread_time() - began
-        finally:
-            self._renumber(first)
-        return stop, seconds
+            of_stored = self.state[name].origin
+            of_stored[:] = origin[np.minimum(of_stored, rows.T - 1)]
 
     def _argument(self, name: str, values: dict[str, Any]) -> Any:
         """Return the value of an argument; a record is the one before while its arrays are the same."""
@@ -359,20 +356,6 @@ class Learner:
         if record is None or any(map(is_not, fields, record)):
             record = self._records[name] = kind(*fields)
         return record
-
-    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[Stream, Any, float]:
-        """Return these rounds as a stack sees them, what its members say in them, and the seconds it took."""
-        return rounds, None, 0.0
-
-    def _rescaled(
-        self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None
-    ) -> None:
-        """Give the predictions of rounds in the targets' units, and count their rows."""
-        scaling: Any = self.scaling
-        if learn:
-            scaling.see(part(given, start, stop))
-        if units is not None:
-            in_units(trace_part(trace, start, stop), units.part(start, stop), given.y[start:stop], self.spec)
 
     def _shared(self) -> list[Expansion]:
         """Return the expansions whose next block the threads share."""
@@ -405,6 +388,11 @@ class Learner:
         return values
 
     @property
+    def scaling(self) -> Scaling | None:
+        """The step that scales its rows and targets, None for a learner without."""
+        return next((step for step in self.steps if isinstance(step, Scaling)), None)
+
+    @property
     def stores(self) -> str | None:
         """The name of the first resource that stores vectors, None for a learner without."""
         return next(iter(self._storing), None)
@@ -425,8 +413,8 @@ class Learner:
                 self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
                 self.d = d
                 add_features(self.resources, self.state, self.setup(self.state["rng"]))
-                if self.scaling is not None:
-                    self.scaling.add_features(d)
+                for step in self.steps:
+                    step.add_features(d)
 
     @property
     def draws_frequencies(self) -> bool:

@@ -11,16 +11,20 @@ vary (the first two, at least) has no width, and so no density: it is left out o
 import copy
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.engine.running_scale import fill_gaps, has_gaps, scale_targets, see_values
-from omkl.engine.stream import Stream, make_stream
+from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError
 from omkl.rounds.feature_scales import Deviations, NewRows, Ranks, Span, csr, row_lengths, wider
-from omkl.rounds.units import Units
+from omkl.rounds.steps import Rounds, Step
+from omkl.rounds.units import Units, in_units
 from omkl.state.resource import LARGEST_COUNT, Arrays
+
+if TYPE_CHECKING:
+    from omkl.rounds.learner import Learner
 
 WHOLE = ("standard", "minmax")  # of targets, over all of them
 SPARSE = 8  # rows with fewer than one value in so many other than 0 are sparse: what is 0 stays 0
@@ -28,7 +32,7 @@ DECIDED = 256  # rows by which that is decided
 FEATURES: dict[str, Any] = {"online": Deviations, "ranks": Ranks}
 
 
-class Scaling:
+class Scaling(Step):
     """How a learner's rows are filled and scaled, and its targets scaled, and what has been seen of them.
 
     d: number of features    scale: of features, ``online``, ``ranks`` or None    target: ``online``, one of
@@ -73,7 +77,7 @@ class Scaling:
         return cls(dataset.d, scaling.get("scale"), scaling.get("target"), dataset.y, gaps)
 
     @property
-    def renews(self) -> bool:
+    def renews(self) -> bool:  # type: ignore[override]
         """Whether all rows of a stream are made anew, and so are numbered by their rounds."""
         return bool(self.scale or self.gaps)
 
@@ -83,6 +87,20 @@ class Scaling:
         return {name: word for name, word in (("scale", self.scale), ("target", self.target)) if word}
 
     # ------------------------------------------------------------------ a stream
+
+    def before(self, learner: "Learner", rounds: Rounds) -> Rounds:
+        """Return rounds with their stream `scaled`; rows that are made anew are numbered by their rounds."""
+        rows, _ = self.scaled(rounds.stream, rounds.learn)
+        is_new = rows.values is not rounds.stream.values
+        return rounds._replace(stream=rows, first=int(self.seen[0]) if is_new else rounds.first)
+
+    def after(self, learner: "Learner", rounds: Rounds, trace: Trace) -> None:
+        """Give predictions in the targets' units, and count the rows as seen."""
+        if self.target:
+            y = rounds.stream.y
+            in_units(trace, self._units(y, rounds.learn)[1], y, learner.spec)
+        if rounds.learn:
+            self.see(rounds.stream)
 
     def scaled(self, stream: Stream, learn: bool) -> tuple[Stream, Units | None]:
         """Return a stream as the learner reads it, and what its predictions are worth; the state stays.

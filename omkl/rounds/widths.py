@@ -7,14 +7,18 @@ between two steps are predicted by a learner of one width that has learnt all ro
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from omkl.config.kernel_kinds import in_medians, with_median
-from omkl.engine.stream import Stream, make_stream
+from omkl.engine.stream import Stream, Trace, make_stream
+from omkl.rounds.steps import ALL, Rounds, Step
 from omkl.state.resource import Arrays
+
+if TYPE_CHECKING:
+    from omkl.rounds.learner import Learner
 
 STEPS = (2, 5, 10, 20, 50, 100, 300)  # rows
 MARK = "@"  # before the names of its arrays in a saved model
@@ -29,7 +33,7 @@ _ARRAYS = {
 }
 
 
-class Widths:
+class Widths(Step):
     """The median distance that a learner's widths are multiples of, and the rows that it is taken from.
 
     classes: of the rows, whose labels y are their numbers where there are more than two
@@ -54,6 +58,16 @@ class Widths:
         """How many rows are to come until the next step; 0 where the width stays."""
         seen = int(self.seen[0])
         return next((step - seen for step in STEPS if step > seen), 0) if seen < STEPS[-1] else 0
+
+    def most(self, learn: bool) -> int:
+        """Return how many rows are left until the next step."""
+        return (self.left if learn else 0) or ALL
+
+    def after(self, learner: "Learner", rounds: Rounds, trace: Trace) -> None:
+        """Keep the rows; at a step the learner begins again, and learns them with the widths of now."""
+        if rounds.learn and self.left and self.keep(rounds.stream, rounds.first):
+            learner.begin_again(self.stream(), self.origin)
+            self.forget_if_last()
 
     def pool(self, pool: dict[str, Any]) -> dict[str, Any]:
         """Return a pool with widths of now."""

@@ -1,7 +1,5 @@
 """A learner of omkl that has learnt nothing, with its members where it is a stack."""
 
-from typing import Any
-
 import numpy as np
 
 from omkl.config import members_of
@@ -12,7 +10,7 @@ from omkl.rounds.learner import Learner
 from omkl.rounds.scaling import Scaling
 from omkl.rounds.threads import Threads
 from omkl.stacks.shared_features import features_key, groups_of
-from omkl.stacks.stack import Stack, shared_scalings
+from omkl.stacks.stack import Members, Stack, shared_scalings
 
 
 def new_learner(
@@ -37,8 +35,10 @@ def new_learner(
     of other packages see.
     """
     if not spec.is_stack:
-        how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
-        return Learner(spec, params, pool, d, seed, block, rounds, **how)
+        steps = [] if scaling is None else [scaling]
+        return Learner(
+            spec, params, pool, d, seed, block, rounds, threads=threads, classes=classes, steps=steps
+        )
     settings = members_of(spec, spec.checked(params), d, classes)
     seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
     scalings = [setting.scaling.get("scale") for setting in settings]
@@ -49,20 +49,28 @@ def new_learner(
     for group in groups_of(keys):
         for i in group:
             seeds[i] = seeds[group[0]]
-    members: list[Any] = []
-    for setting, own_seed in zip(settings, seeds, strict=True):
-        check_classes(setting.spec, "these rows", classes)
-        if setting.spec.estimator:
-            own = setting.spec, setting.params, d, own_seed
-            members.append(Estimator(*own, spec.tasks[0], classes, names=names))
+    members: list[Learner | Estimator] = []
+    for one, own in zip(settings, seeds, strict=True):
+        check_classes(one.spec, "these rows", classes)
+        if one.spec.estimator:
+            members.append(Estimator(one.spec, one.params, d, own, spec.tasks[0], classes, names=names))
         else:
-            kernels = setting.kernel_pool
-            own_how: Any = {"block": block, "rounds": rounds, "classes": classes}
-            members.append(Learner(setting.spec, setting.params, kernels, d, own_seed, **own_how))
+            members.append(
+                Learner(one.spec, one.params, one.kernel_pool, d, own, block, rounds, classes=classes)
+            )
     gaps = None
     if scaling is not None and scaling.scale is None:
         gaps, scaling = scaling.gaps, scaling.without_gaps()
     shared = {word: Scaling(d, word, gaps=gaps) for word in shared_scalings(spec, scalings, gaps)}
-    how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
     count = threads.count if isinstance(threads, Threads) else threads
-    return Stack(spec, params, d, seed, members, scalings, shared, count, **how)
+    return Stack(
+        spec,
+        params,
+        d,
+        seed,
+        Members(members, scalings, shared, count),
+        block=block,
+        rounds=rounds,
+        classes=classes,
+        steps=[] if scaling is None else [scaling],
+    )

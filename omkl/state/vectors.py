@@ -106,7 +106,7 @@ class Expanding(Stores):
     def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
         from omkl.engine.expansion import reserve
 
-        lengths = np.diff(stream.indptr)[stream.order]
+        lengths = stream.indptr[stream.order + 1] - stream.indptr[stream.order]
         return reserve(value, stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
 
     def add_features(self, value: Any, setup: Setup) -> Any:

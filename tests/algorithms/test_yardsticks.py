@@ -14,6 +14,7 @@ from omkl.engine.stream import part
 from omkl.passes.one_pass import run_pass
 from omkl.rounds.learner import Learner
 from omkl.rounds.scaling import Scaling
+from omkl.stacks.new_learner import new_learner
 from omkl.testing.twins import both
 
 LINEAR = {"kernel": {"kind": "linear"}}
@@ -140,7 +141,7 @@ def test_scaling_leaves_the_constant(name):
     scaled, _ = scaling.scaled(case_stream(data), True)
     kernels = {"normalise": "none", "kernels": [spec.defaults["kernel"]]} if name == "perceptron" else None
     expected = Learner(spec, spec.defaults, kernels, data.d, 1).run(scaled)[0]
-    own = Learner(spec, spec.defaults, kernels, data.d, 1, scaling=Scaling(data.d, "online"))
+    own = new_learner(spec, spec.defaults, kernels, data.d, 1, scaling=Scaling(data.d, "online"))
     np.testing.assert_array_equal(own.run(case_stream(data))[0].score, expected.score)
     assert matrix_of(data).mean() > 1.0
 

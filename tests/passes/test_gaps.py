@@ -18,6 +18,7 @@ from omkl.models.model_file import read_model, write_model
 from omkl.passes import Learner, run_pass, warm_up
 from omkl.passes.one_pass import whole_pass
 from omkl.rounds.scaling import Scaling
+from omkl.rounds.steps import Rounds
 from omkl.stacks.new_learner import new_learner
 from omkl.testing.cases import case_stream, clouds, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
@@ -67,7 +68,7 @@ def test_members_of_a_stack_have_gaps_filled_as_each_is_scaled(made):
     members = ["arow", "arow(scale=online)", "arow(scale=ranks)"]
     gaps = Scaling.of({}, data)
     whole = new_learner(learner_spec("stack"), {"members": members}, None, data.d, 1, scaling=gaps)
-    _, margins, _ = whole._margins(case_stream(data), True, 0)
+    margins = whole.of_members.before(whole, Rounds(case_stream(data), 0, True)).margins
     spec = learner_spec("arow")
     for word, found in zip(words, margins[:, 0].T, strict=True):
         alone = Scaling.of({} if word is None else {"scale": word}, data)
@@ -122,7 +123,7 @@ def test_rows_without_gaps_stay_as_they_are():
     spec = learner_spec("omkc_dd")
     how = {"rounds": T}
     plain = Learner(spec, spec.defaults, GAUSS3, data.d, 1, **how)
-    ready = Learner(spec, spec.defaults, GAUSS3, data.d, 1, scaling=own, **how)
+    ready = new_learner(spec, spec.defaults, GAUSS3, data.d, 1, scaling=own, **how)
     traces = [learner.run(stream)[0] for learner in (plain, ready)]
     assert np.array_equal(traces[0].score, traces[1].score)
     X = matrix_of(data)
@@ -141,7 +142,7 @@ def test_a_pass_in_parts_and_through_a_file_is_the_same_pass(name, made, words, 
 
     def learner(block=None):
         scaling = Scaling.of(words, data)
-        return Learner(spec, params, GAUSS3, data.d, 1, block, rounds=T, scaling=scaling)
+        return new_learner(spec, params, GAUSS3, data.d, 1, block=block, rounds=T, scaling=scaling)
 
     whole = learner().run(case_stream(data))[0]
     assert np.array_equal(learner(7).run(case_stream(data))[0].score, whole.score)
@@ -163,7 +164,7 @@ def test_labels_that_come_late_fill_no_earlier():
     assert len(set(late.score)) == 1, "nothing has been learnt before the first label"
     fives = traced("omkc_dd", data, {"delay": 5})[0]
     spec = learner_spec("omkc_dd")
-    model = Learner(spec, spec.defaults, GAUSS3, data.d, 0, rounds=T, scaling=Scaling.of({}, data))
+    model = new_learner(spec, spec.defaults, GAUSS3, data.d, 0, rounds=T, scaling=Scaling.of({}, data))
     expected = []
     for cut in np.split(np.arange(T), T // 5):
         expected.append(model.run(case_stream(data, cut), learn=False)[0].score)

@@ -26,7 +26,8 @@ def test_every_learner_row_by_row(name, scale):
     stream, rounds = case_stream(data, np.arange(60)[::-1]), 60
     one, many = (fresh_learner(name, MIXED, data.d, rounds=rounds) for _ in range(2))
     if scale:
-        one.scaling, many.scaling = Scaling(data.d, scale), Scaling(data.d, scale)
+        one.steps.insert(0, Scaling(data.d, scale))
+        many.steps.insert(0, Scaling(data.d, scale))
     progress, records = Progress(one.spec.tasks[0]), Progress(one.spec.tasks[0])
     trace, _ = one.run(stream._replace(order=stream.order), progress=progress)
     for t, (indices, values, y) in enumerate(rows_of(stream)):

@@ -16,11 +16,12 @@ from omkl.config.kernel_kinds import check_kernel
 from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
 from omkl.models.model_file import read_model, write_model
-from omkl.passes import Learner, run_pass, warm_up
+from omkl.passes import run_pass, warm_up
 from omkl.passes.one_pass import whole_pass
 from omkl.passes.packing import snapshot, unpack
 from omkl.rounds.scaling import Scaling, are_dense
 from omkl.runs.cells import expand
+from omkl.stacks.new_learner import new_learner
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
 
@@ -223,7 +224,7 @@ def test_a_pass_in_parts_and_through_a_file_is_the_same_pass(name, made, scale, 
     warm_up([(spec, params, 2)])
 
     def learner():
-        return Learner(spec, params, kernels, data.d, 1, rounds=T, scaling=Scaling.of(words, data))
+        return new_learner(spec, params, kernels, data.d, 1, rounds=T, scaling=Scaling.of(words, data))
 
     whole = learner().run(case_stream(data))[0]
     model, scores = learner(), []
@@ -428,7 +429,7 @@ def test_a_value_too_large_to_be_squared_is_held():
 def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
     data, spec = offset(), learner_spec("arow")
     scaling = Scaling.of({"scale": "online"}, data, later=False)
-    model = Learner(spec, spec.usual("classification"), None, 6, 1, scaling=scaling)
+    model = new_learner(spec, spec.usual("classification"), None, 6, 1, scaling=scaling)
     model.run(case_stream(data, np.arange(50)))
     header, arrays = snapshot(model)
     assert unpack(header, arrays).scaling.seen[0] == 50
@@ -457,7 +458,7 @@ def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
 def test_saved_ranks_that_cannot_be_are_refused(name, broken):
     data, spec = ties(), learner_spec("arow")
     scaling = Scaling.of({"scale": "ranks"}, data, later=False)
-    model = Learner(spec, spec.usual("classification"), None, 4, 1, scaling=scaling)
+    model = new_learner(spec, spec.usual("classification"), None, 4, 1, scaling=scaling)
     model.run(case_stream(data, np.arange(50)))
     header, arrays = snapshot(model)
     assert np.array_equal(snapshot(unpack(header, arrays))[1][f".{name}"], arrays[f".{name}"])

@@ -179,9 +179,9 @@ def test_a_part_is_a_hundredth_of_the_pass_in_whole_blocks(monkeypatch):
     begun = BomkcRbpClassifier(pool="gauss3", budget=20, random_state=0).partial_fit(X, y)
     parts, own = [], learner.Learner._run_part
 
-    def noted(self, stream, trace, start, stop, *rest):
-        parts.append(stop - start)
-        return own(self, stream, trace, start, stop, *rest)
+    def noted(self, rounds, *rest):
+        parts.append(rounds.stream.T)
+        return own(self, rounds, *rest)
 
     monkeypatch.setattr(learner.Learner, "_run_part", noted)
     begun.partial_fit(np.tile(X, (60, 1)), np.tile(y, 60))

@@ -25,6 +25,7 @@ from omkl.models.model_file import read_model, write_model
 from omkl.passes.packing import pack, snapshot, unpack, with_classes
 from omkl.passes.source import source
 from omkl.paths import EXTENSIONS
+from omkl.rounds.steps import Rounds
 from omkl.rounds.support_vectors import stored_vectors
 from omkl.runs.cells import expand
 from omkl.stacks.new_learner import new_learner
@@ -239,9 +240,9 @@ def test_members_of_other_packages_give_log_odds():
     data = clouds(120)
     members = omkl.stack(GaussianNB(), "arow").params["members"]
     learner = fresh(2, 2, members)
-    learner._pool.submit = None  # one at a time: the process's random numbers are theirs
+    learner.of_members._pool.submit = None  # one at a time: the process's random numbers are theirs
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
-    _, margins, _ = learner._margins(stream, True, 0)
+    margins = learner.of_members.before(learner, Rounds(stream, 0, True)).margins
     X, model = matrix_of(data), GaussianNB()
     for t in range(data.T):
         if t > 20:
@@ -334,7 +335,7 @@ def test_members_that_overflow_say_nothing_from_then_on():
     stream = make_stream(data.indptr, data.indices, values, data.y, np.arange(60))
     learner = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])
     other = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])
-    _, margins, _ = other._margins(stream, True, 0)
+    margins = other.of_members.before(other, Rounds(stream, 0, True)).margins
     assert abs(margins[30, 0, 0]) == 1e100
     assert not margins[31:, 0, 1].any()
     trace, _ = learner.run(stream)

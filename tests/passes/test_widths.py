@@ -82,7 +82,8 @@ def test_cuts_and_saving_change_no_bit(name):
 
 def test_row_by_row_scaled_online():
     stream, one, many = rows_of(), fresh("krls_t"), fresh("krls_t")
-    one.scaling, many.scaling = Scaling(5, "online"), Scaling(5, "online")
+    one.steps.insert(0, Scaling(5, "online"))
+    many.steps.insert(0, Scaling(5, "online"))
     trace, _ = one.run(stream)
     for t, row in enumerate(stream.order):
         own = slice(*stream.indptr[row : row + 2])

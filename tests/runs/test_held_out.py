@@ -13,7 +13,6 @@ from omkl.config import learner_spec, plan
 from omkl.data.held_out import absolute_test
 from omkl.engine.stream import part
 from omkl.errors import UserError
-from omkl.passes import Learner
 from omkl.passes.averaged import averaged_hypothesis
 from omkl.passes.cell import detach
 from omkl.passes.one_pass import whole_pass
@@ -22,6 +21,7 @@ from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm_chunks import described, plan_of
 from omkl.schema import domain_check
+from omkl.stacks.new_learner import new_learner
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 2.0}
 
@@ -98,7 +98,9 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     how = {"scaling": words, "test": (data, rows[70:])}
     figures, ended, *_ = whole_pass(spec, params, None, data, rows[:70], 7, **how)
     stream, pool = case_stream(data, rows[:70]), {"normalise": "none", "kernels": [GAUSSIAN]}
-    learner = Learner(spec, spec.checked(params), pool, data.d, 1, rounds=70, scaling=Scaling.of(words, data))
+    learner = new_learner(
+        spec, spec.checked(params), pool, data.d, 1, rounds=70, scaling=Scaling.of(words, data)
+    )
     last = ended.scaling
     total = np.zeros(30)
     delay = words.get("delay", 1)
