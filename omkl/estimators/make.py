@@ -13,8 +13,9 @@ from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, part
 from omkl.errors import UserError, outside, show, suggest
 from omkl.estimators.arguments import CALIBRATION, CLASS_WEIGHT, INTERVAL, SCALED, argument_name, class_name
-from omkl.models.calibrated import Calibration, calibrate
+from omkl.models.calibrated import calibrate
 from omkl.models.record import Progress
+from omkl.passes.calibration import Calibration
 from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.conformal import Conformal
 from omkl.passes.platt import Platt
@@ -64,8 +65,7 @@ def make_learner(
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
     warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream.T) or stream.T
-    how: Any = {"classes": classes, "scaling": scaling}
-    return new_learner(spec, params, chosen, d, seed, rounds=rounds, **how)
+    return new_learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes, scaling=scaling)
 
 
 def _scaling(given: Mapping[str, Any], d: int) -> Scaling:

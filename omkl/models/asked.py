@@ -4,7 +4,8 @@ import numpy as np
 
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import MOST_SCORES, Trace, make_stream
-from omkl.passes.conformal import Conformal
+from omkl.passes.calibration import Calibration
+from omkl.passes.said import Said
 from omkl.rounds.learner import Learner
 from omkl.rounds.overflow import check_scores
 from omkl.rounds.scored import has_std, scored, variance_of
@@ -40,13 +41,15 @@ def score_and_std(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.n
     return prediction, np.sqrt(np.maximum(variance, 0.0))
 
 
-def interval_ends(learner: Learner, intervals: Conformal, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def interval_ends(
+    learner: Learner, intervals: Calibration, *rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and upper ends (n,) of the intervals around the predictions of rows.
 
     They are infinite where there is no interval yet, see `omkl.passes.conformal`.
     """
     prediction, variance = _score_and_variance(learner, rows)
-    half = intervals.half_widths(len(prediction), variance)
+    half = intervals.told(Said(prediction, variance=variance))
     return prediction - half, prediction + half
 
 

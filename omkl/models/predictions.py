@@ -14,7 +14,6 @@ from omkl.errors import UserError, counted
 from omkl.models.asked import class_scores, classify, density_interval, interval_ends, score, score_and_std
 from omkl.models.calibrated import class_probabilities
 from omkl.models.saved_model import SavedModel, calibration_of
-from omkl.passes.conformal import Conformal
 from omkl.rounds.scored import has_std
 
 
@@ -137,7 +136,7 @@ def interval_level(model: SavedModel, share: float | None) -> float:
     Raises UserError for a model without intervals, and for another share than its own.
     """
     calibration = calibration_of(model.learner, model.about)
-    if isinstance(calibration, Conformal):
+    if calibration is not None:
         if share not in (None, calibration.level):
             raise UserError(
                 f"this model has intervals for {calibration.level:g} of the targets, not {share:g}; "
@@ -157,7 +156,7 @@ def intervals(model: SavedModel, rows: Rows, share: float | None) -> dict[str, n
     UserError as `interval_level` does.
     """
     level, calibration = interval_level(model, share), calibration_of(model.learner, model.about)
-    if isinstance(calibration, Conformal):
+    if calibration is not None:
         low, high = interval_ends(model.learner, calibration, rows.indptr, rows.indices, rows.values)
     else:
         low, high = density_interval(model.learner, level, rows.indptr, rows.indices, rows.values)

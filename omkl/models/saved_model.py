@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from omkl.engine.stream import Stream, Trace
-from omkl.models.calibrated import Calibration, calibrate
+from omkl.models.calibrated import calibrate
 from omkl.models.record import Progress
-from omkl.passes.conformal import Conformal
-from omkl.passes.platt import Platt
+from omkl.passes.calibration import Calibration, saved
 from omkl.rounds.learner import Learner
 
 
@@ -25,9 +24,7 @@ class SavedModel(NamedTuple):
 
 def calibration_of(learner: Learner, about: Mapping[str, Any]) -> Calibration | None:
     """Return what makes probabilities or intervals of a model's scores. Raises ValueError for no such."""
-    if (state := about.get("interval")) is not None and about.get("task") == "regression":
-        return Conformal.from_json(state)
-    return None if (state := about.get("platt")) is None else Platt.from_json(state, learner.classes)
+    return saved(about, learner.classes)
 
 
 def calibrate_model(
@@ -36,4 +33,4 @@ def calibrate_model(
     """Let a model's calibration learn the rounds of a pass, and keep it."""
     if calibration is not None:
         calibrate(calibration, learner, stream, trace)
-        about["interval" if isinstance(calibration, Conformal) else "platt"] = calibration.to_json()
+        about[calibration.word] = calibration.to_json()

@@ -17,15 +17,13 @@ from omkl.data.preparing.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.models import model_file
-from omkl.models.calibrated import Calibration
 from omkl.models.new_data import check_fits
 from omkl.models.record import Progress
 from omkl.models.saved_model import SavedModel, calibrate_model, calibration_of
 from omkl.others.names import Names
+from omkl.passes.calibration import asked_for
 from omkl.passes.chosen_kernels import choose_kernels
-from omkl.passes.conformal import Conformal
 from omkl.passes.packing import not_to_be_saved
-from omkl.passes.platt import Platt
 from omkl.passes.warm import warm_up_once
 from omkl.rounds.scaling import Scaling
 from omkl.stacks.new_learner import new_learner
@@ -68,16 +66,23 @@ def fit_model(plan: Plan) -> SavedModel:
         apart = seeds.derive("apart", dataset.content_hash)
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
-    how: Any = {"classes": classes, "scaling": scaling, "names": Names.of(dataset)}
-    how |= {"block": plan.block, "rounds": stream.T}
-    learner = new_learner(spec, params, pool, dataset.d, seed, **how)
+    learner = new_learner(
+        spec,
+        params,
+        pool,
+        dataset.d,
+        seed,
+        block=plan.block,
+        rounds=stream.T,
+        classes=classes,
+        scaling=scaling,
+        names=Names.of(dataset),
+    )
     check_fits(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
     progress = Progress(dataset.task)
     trace, _ = learner.run(stream, progress=progress)
     about = {**described_data(data), "order": plan.order, "seed": plan.seed}
-    calibration: Calibration | None = Platt(classes) if "calibration" in setting.scaling else None
-    if (level := setting.scaling.get("interval")) is not None:
-        calibration = Conformal(level)
+    calibration = asked_for(dataset.task, setting.scaling, classes)
     calibrate_model(about, calibration, learner, stream, trace)
     return SavedModel(learner, progress, about)
 

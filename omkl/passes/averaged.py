@@ -11,15 +11,11 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.stream import Stream
+from omkl.passes.late_labels import labels_known
 from omkl.passes.packing import pack, unpack
 from omkl.rounds.learner import Learner
 from omkl.rounds.scaling import Scaling
 
-# The averaged hypothesis is (1/T) sum_t f_t, f_t that which predicts in round t (online-to-batch conversion:
-# section 6 of Hoi et al. 2013, Corollary 5 of Kivinen et al. 2004). It is known for learners whose
-# classifiers are expansions of terms a_r kappa(x_r, .) that never change (``average: fixed`` in conf/algo),
-# or that shrink by 1 - eta_t lam in every round t (``average: shrunk``). So it is the same expansion with
-# other coefficients, which the learner's own rule combines, with its last weights.
 _LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficients underflow
 
 
@@ -38,7 +34,7 @@ def averaged_hypothesis(learner: Learner, learnt: Stream, delay: int = 1) -> Lea
         return None
     header, arrays = pack(learner)
     born, width = arrays[f"{name}.origin"], np.ones(learnt.T)
-    predicted_by = np.arange(learnt.T) // delay * delay  # the round before which f_t was learnt
+    predicted_by = labels_known(learnt.T, delay)  # the round before which f_t was learnt
     scaling = learner.scaling
     if scaling is None or not scaling.renews:  # else rows are numbered by their rounds
         place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omkl.config import LearnerSpec, Setting
     from omkl.data import DataRef, Dataset
     from omkl.data.held_out import HeldOut
-    from omkl.passes.one_pass import Ended
+    from omkl.passes.one_pass import Ended, How
 
 
 @dataclass(frozen=True)
@@ -188,23 +188,23 @@ def data_and_order(cell: Cell) -> "tuple[Dataset, np.ndarray]":
 
 def run_cell(cell: Cell) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.passes.run_pass` does."""
-    from omkl.passes import one_pass
+    from omkl.passes.one_pass import run_pass
 
-    with _prepared(cell) as (arguments, how):
-        return one_pass.run_pass(*arguments, **how)
+    with _prepared(cell) as (dataset, order, how):
+        return run_pass(cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how)
 
 
 def run_whole(cell: Cell) -> "Ended":
     """Run one cell in this process and return its figures, its learner and its trace."""
-    from omkl.passes import one_pass
+    from omkl.passes.one_pass import whole_pass
 
-    with _prepared(cell) as (arguments, how):
-        return one_pass.whole_pass(*arguments, **how)
+    with _prepared(cell) as (dataset, order, how):
+        return whole_pass(cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how)
 
 
 @contextmanager
-def _prepared(cell: Cell) -> "Iterator[tuple[tuple[Any, ...], dict[str, Any]]]":
-    """Give the arguments of a cell's pass, whose rounds are noted meanwhile, where the cell says so."""
+def _prepared(cell: Cell) -> "Iterator[tuple[Dataset, np.ndarray, How]]":
+    """Give the data, order and manner of a cell's pass; its rounds are noted, where the cell says so."""
     from omkl.passes.source import source
 
     if source(cell.spec, cell.params) != cell.source:
@@ -218,9 +218,9 @@ def _prepared(cell: Cell) -> "Iterator[tuple[tuple[Any, ...], dict[str, Any]]]":
         rows = order[slice(*cell.test.rows)] if cell.test.rows else np.arange(other.T if other else 0)
         test = (other or dataset, rows)
     order = order[slice(*cell.rounds)] if cell.rounds else order
-    how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
+    how: How = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
     how |= {"test": test, "own": cell.own}
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(noting(cell.board, cell.number, order.size))
-        yield (cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed), how
+        yield dataset, order, how

@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from omkl.passes.late_labels import batches
+from omkl.passes.said import Said
 from omkl.tasks import as_decimals, least_scores
 
 GAMMA = 0.02
@@ -36,13 +38,15 @@ LARGEST = float(np.finfo(np.float64).max)
 
 
 class Conformal:
-    """The state: alpha_t and the last scores; told: whether s has been a standard deviation.
+    """The state: alpha_t and the last scores; is_told: whether s has been a standard deviation.
 
     level: 1 - alpha, the share of the targets that intervals are to hold
     """
 
+    word, task = "interval", "regression"
+
     def __init__(self, level: float) -> None:
-        self.level, self.told = level, False
+        self.level, self.is_told = level, False
         self._begin()
 
     def _begin(self) -> None:
@@ -63,38 +67,30 @@ class Conformal:
             return self._sorted[k - 1]
         return self._sorted[-1] * 2.0 ** min(max(0.0, -self.alpha_t / GAMMA), MOST_DOUBLINGS)
 
-    def half_widths(self, n: int, variance: np.ndarray | None = None) -> np.ndarray:
-        """Return half of the widths (n,) of the intervals of rows; the line's is infinite.
-
-        variance (n,): of the targets around their predictions, None where it is not told
-        """
+    def told(self, said: Said) -> np.ndarray:
+        """Return half of the widths (n,) of the intervals of rows; the line's is infinite."""
         quantile = self.quantile
-        return np.array([self._half_width(quantile, s) for s in _deviations(n, variance)])
+        deviations = _deviations(len(said.scores), said.variance)
+        return np.array([self._half_width(quantile, s) for s in deviations])
 
-    def learn(self, prediction: np.ndarray, target: np.ndarray, variance: np.ndarray | None = None) -> None:
-        """Learn rounds one after another, all (T,); variance: as of `half_widths`."""
-        self.in_turn(prediction, target, variance)
+    def learn(self, said: Said) -> None:
+        """Learn rounds one after another."""
+        self.in_turn(said)
 
-    def in_turn(
-        self,
-        prediction: np.ndarray,
-        target: np.ndarray,
-        variance: np.ndarray | None = None,
-        delay: int = 1,
-        missing: np.ndarray | None = None,
-    ) -> np.ndarray:
+    def in_turn(self, said: Said, delay: int = 1) -> np.ndarray:
         """Return half of the widths (T,) of each round's interval before it is learnt, and learn all rounds.
 
-        delay: targets come in batches of so many rounds    missing (T,): rounds without a prediction, whose
-        interval is the line, and which are not learnt; None for none
+        delay: targets come in batches of so many rounds. The interval of a round without a prediction is the
+        line, and it is not learnt.
         """
-        T = len(target)
+        assert said.true is not None
+        T = len(said.true)
         with np.errstate(over="ignore", invalid="ignore"):
-            errors = np.nan_to_num(np.abs(target - prediction), nan=LARGEST, posinf=LARGEST).tolist()
-        deviations, halves = _deviations(T, variance), np.full(T, np.inf)
-        there = [True] * T if missing is None else (~missing).tolist()
-        for start in range(0, T, delay):
-            batch = [t for t in range(start, min(start + delay, T)) if there[t]]
+            errors = np.nan_to_num(np.abs(said.true - said.scores), nan=LARGEST, posinf=LARGEST).tolist()
+        deviations, halves = _deviations(T, said.variance), np.full(T, np.inf)
+        there = [True] * T if said.missing is None else (~said.missing).tolist()
+        for start, stop in batches(T, delay):
+            batch = [t for t in range(start, stop) if there[t]]
             quantile = self.quantile
             for t in batch:
                 halves[t] = self._half_width(quantile, deviations[t])
@@ -104,15 +100,15 @@ class Conformal:
 
     def _half_width(self, quantile: float, deviation: float | None) -> float:
         if deviation is None:
-            return math.inf if self.told else quantile
-        return quantile * deviation if self.told else math.inf
+            return math.inf if self.is_told else quantile
+        return quantile * deviation if self.is_told else math.inf
 
     def _learn_one(self, error: float, deviation: float | None, half: float) -> None:
         """Learn a round, whose interval had this half width; deviation: None where it is not told."""
-        if deviation is not None and not self.told:
-            self.told = True
+        if deviation is not None and not self.is_told:
+            self.is_told = True
             self._begin()
-        if deviation is None and self.told:
+        if deviation is None and self.is_told:
             return
         if half < math.inf:
             alpha, before = 1.0 - self.level, self.alpha_t
@@ -129,11 +125,11 @@ class Conformal:
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON holds it."""
-        named = {"level": self.level, "told": self.told, "alpha_t": self.alpha_t}
+        named = {"level": self.level, "told": self.is_told, "alpha_t": self.alpha_t}
         return {**named, "scores": list(self._scores)}
 
     @classmethod
-    def from_json(cls, state: Any) -> "Conformal":
+    def from_json(cls, state: Any, classes: int = 2) -> "Conformal":
         """Return the state of `to_json`. Raises ValueError for anything else."""
         try:
             numbers = [state["level"], state["alpha_t"], *state["scores"]]
@@ -145,7 +141,7 @@ class Conformal:
         if not good:
             raise ValueError("its intervals are not a level, its correction and past scores")
         conformal = cls(float(state["level"]))
-        conformal.told, conformal.alpha_t = state["told"], float(state["alpha_t"])
+        conformal.is_told, conformal.alpha_t = state["told"], float(state["alpha_t"])
         for score in state["scores"]:
             conformal._add(float(score))
         return conformal

@@ -6,20 +6,10 @@ import numpy as np
 
 from omkl.engine.stream import Stream
 from omkl.passes.averaged import averaged_hypothesis
-from omkl.passes.conformal import Conformal
+from omkl.passes.calibration import Calibration, said_in
 from omkl.passes.confusion import confusion_counts
-from omkl.passes.platt import Platt
-from omkl.passes.scores import (
-    Intervals,
-    Values,
-    are_noted,
-    of_all_classes,
-    of_classes,
-    of_numbers,
-    probabilities_of,
-    sums_of,
-    true_and_predicted,
-)
+from omkl.passes.said import are_noted, true_and_predicted
+from omkl.passes.scores import Intervals, Values, of_classes, of_numbers, probabilities_of, sums_of
 from omkl.rounds.learner import Learner
 from omkl.rounds.overflow import check_error_sums, check_scores
 from omkl.rounds.scored import scored
@@ -33,7 +23,7 @@ def on_test_rows(
     task: str,
     classes: int,
     delay: int = 1,
-    calibration: Platt | Conformal | None = None,
+    calibration: Calibration | None = None,
 ) -> Values:
     """Return the measures of the last hypothesis on test rows, and of the averaged one, where it is known.
 
@@ -55,16 +45,14 @@ def on_test_rows(
     }
 
 
-def _measured(
-    learner: Any, test: Stream, task: str, classes: int, calibration: Platt | Conformal | None
-) -> Values:
+def _measured(learner: Any, test: Stream, task: str, classes: int, calibration: Calibration | None) -> Values:
     """Return the measures on rows of which nothing is learnt, those of an order left out."""
     trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
     check_scores(trace.score, what="held-out row")
     if task == "classification":
         P = probabilities_of(learner, test, trace)
-        if isinstance(calibration, Platt) and are_noted(test, trace):
-            P = calibration.probabilities(of_all_classes(test, trace)[0])
+        if calibration is not None and are_noted(test, trace):
+            P = calibration.told(said_in(learner.spec, task, test, trace))
         values, rounds = of_classes(test, trace, P)
         del values["kappa_temporal"]
         values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
@@ -78,8 +66,9 @@ def _measured(
         told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
         told.pop("degrees", None)
         variance, intervals = told.pop("variance", None), None
-        if isinstance(calibration, Conformal):
-            intervals = Intervals(calibration.half_widths(test.T, variance), calibration.level)
+        if calibration is not None:
+            half = calibration.told(said_in(learner.spec, task, test, trace))
+            intervals = Intervals(half, calibration.level)
         values, rounds = of_numbers(test.y, trace.score, variance, None, intervals)
         rounds |= told
         values["rmse"] = float(np.sqrt(squares.mean()))

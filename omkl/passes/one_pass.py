@@ -2,28 +2,29 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from omkl import seeds
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.learners import LearnerSpec, check_classes
-from omkl.data.dataset import compact
+from omkl.data.dataset import Dataset, compact
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.others.estimator import Estimator
 from omkl.others.names import UNNAMED, Names
 from omkl.passes import confusion, held_out_rows, scores
+from omkl.passes.calibration import Calibration, asked_for, said_in
 from omkl.passes.cell_figures import figures_of
 from omkl.passes.chosen_kernels import choose_kernels
-from omkl.passes.conformal import Conformal
 from omkl.passes.late_labels import run_delayed
-from omkl.passes.platt import Platt
+from omkl.passes.said import are_noted, true_and_predicted
+from omkl.rounds.learner import Learner
 from omkl.rounds.needs import asks_ranges, fitted
 from omkl.rounds.scaling import Scaling
-from omkl.rounds.scored import variance_of
 from omkl.rounds.threads import Threads
 from omkl.stacks.new_learner import new_learner
+from omkl.stacks.stack import Stack
 from omkl.state.state import held_bytes
 from omkl.tasks import for_task
 
@@ -36,23 +37,43 @@ class Ended(NamedTuple):
     """
 
     figures: dict[str, Any]
-    learner: Any
+    learner: Learner | Estimator
     trace: Trace
     left_out: np.ndarray | None = None
     P: np.ndarray | None = None
     intervals: "scores.Intervals | None" = None
 
 
+class How(TypedDict, total=False):
+    """How a pass is run, beside its learner, data and order.
+
+    scaling: ``scale`` of the features and ``target`` of a regression (`omkl.rounds.scaling`), ``delay`` of
+    the labels (`omkl.passes.late_labels`), ``calibration`` of scores that are no probabilities, and the level
+    of an ``interval`` around the predictions of numbers (`omkl.passes.calibration`)
+    block: rows computed at once    threads: that share a block's rows; results depend on neither
+    on_part: called with the number of rounds done, at most 100 times
+    test: a Dataset, and rows of it that are held out
+    own: whether targets are the user's own, so that rounds before they have varied count in no measure
+    """
+
+    scaling: Mapping[str, Any] | None
+    block: int | None
+    threads: int
+    on_part: Callable[[int], None] | None
+    test: tuple[Dataset, np.ndarray] | None
+    own: bool
+
+
 def run_pass(
-    spec: Any,
-    params: dict,
-    pool: dict | None,
-    dataset: Any,
+    spec: LearnerSpec,
+    params: dict[str, Any],
+    pool: dict[str, Any] | None,
+    dataset: Dataset,
     order: np.ndarray,
     permutation_seed: int,
-    **how: Any,
-) -> dict:
-    """Run a learner once over a data set in this order and return its cell's figures; how: see `whole_pass`.
+    **how: Unpack[How],
+) -> dict[str, Any]:
+    """Run a learner once over a data set in this order and return its cell's figures; how: see `How`.
 
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates, ``worst_round``, the round with over half of it, None without one, and
@@ -72,37 +93,24 @@ def run_pass(
 
 
 def whole_pass(
-    spec: Any,
-    params: dict,
-    pool: dict | None,
-    dataset: Any,
+    spec: LearnerSpec,
+    params: dict[str, Any],
+    pool: dict[str, Any] | None,
+    dataset: Dataset,
     order: np.ndarray,
     permutation_seed: int,
-    *,
-    scaling: Mapping[str, Any] | None = None,
-    block: int | None = None,
-    threads: int = 1,
-    on_part: Callable[[int], None] | None = None,
-    test: tuple[Any, np.ndarray] | None = None,
-    own: bool = False,
+    **how: Unpack[How],
 ) -> Ended:
     """Run a learner once over a data set; return the figures of `run_pass`, the learner and its trace.
 
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.rounds.scaling`, and
-    ``delay`` of the labels, see `run_delayed`, ``calibration`` of scores that are no probabilities, and the
-    level of an ``interval`` around the predictions of numbers
-    threads: that share a block's rows (see `omkl.rounds.learner`); nothing but the time depends on it.
-    on_part: called with the number of rounds done, at most 100 times. test: a Dataset, and rows of it that
-    are held out. own: whether targets are the user's own, so that rounds before they have varied count in no
-    measure.
     """
-    delay = int((scaling or {}).get("delay", 1))
-    plan = _planned(spec, params, pool, compact(dataset), order, scaling or {}, test)
-    learner = _new_learner(
-        plan, seeds.learner_seed(permutation_seed, spec.draws_as or spec.name), block, threads
-    )
+    words, on_part = how.get("scaling") or {}, how.get("on_part")
+    delay = int(words.get("delay", 1))
+    plan = _planned(spec, params, pool, compact(dataset), order, words, how.get("test"))
+    seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
+    learner = _new_learner(plan, seed, how.get("block"), how.get("threads", 1))
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -112,22 +120,19 @@ def whole_pass(
             on_part(t)
 
     stream, task = plan.stream, plan.dataset.task
-    if delay > 1:
-        trace, seconds = run_delayed(learner, stream, delay, note)
-    else:
-        trace, seconds = learner.run(stream, on_part=note)
-    if spec.estimator or spec.is_stack:
+    trace, seconds = run_delayed(learner, stream, delay, note)
+    if isinstance(learner, Estimator | Stack):
         learner.check_spoke()
-    left_out = scores.before_variation(stream.y, delay) if own else None
-    P, intervals, calibration = _calibrated(learner, plan, trace, scaling or {}, delay)
+    left_out = scores.before_variation(stream.y, delay) if how.get("own") else None
+    P, intervals, calibration = _calibrated(learner, plan, trace, words, delay)
     figures = figures_of(learner, stream, trace, seconds, weights, task, left_out, P, intervals)
     if task == "classification":
         if P is not None:
             figures["reliability"] = scores.reliability(P.max(axis=1), ~trace.mistake)
         figures["confusion"] = confusion.confusion_counts(
-            *scores.true_and_predicted(stream, trace), plan.dataset.n_classes
+            *true_and_predicted(stream, trace), plan.dataset.n_classes
         )
-    if not spec.estimator:  # another package does not say what it holds
+    if isinstance(learner, Learner):  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if plan.held_out is not None:
         classes = plan.dataset.n_classes
@@ -138,22 +143,18 @@ def whole_pass(
 
 
 def _calibrated(
-    learner: Any, plan: "_Planned", trace: Trace, scaling: Mapping[str, Any], delay: int
-) -> tuple[np.ndarray | None, "scores.Intervals | None", "Platt | Conformal | None"]:
+    learner: Learner | Estimator, plan: "_Planned", trace: Trace, words: Mapping[str, Any], delay: int
+) -> tuple[np.ndarray | None, "scores.Intervals | None", Calibration | None]:
     """Return the probabilities of classes, the intervals of numbers, and what calibrated either of them."""
     stream, task = plan.stream, plan.dataset.task
+    P = scores.probabilities_of(learner, stream, trace) if task == "classification" else None
+    calibration = asked_for(task, words, plan.dataset.n_classes)
+    if P is not None or calibration is None or (task == "classification" and not are_noted(stream, trace)):
+        return P, None, None
+    told = calibration.in_turn(said_in(learner.spec, task, stream, trace), delay)
     if task == "classification":
-        P = scores.probabilities_of(learner, stream, trace)
-        if P is not None or not scaling.get("calibration") or not scores.are_noted(stream, trace):
-            return P, None, None
-        platt = Platt(plan.dataset.n_classes)
-        return platt.in_turn(*scores.of_all_classes(stream, trace), delay), None, platt
-    if task != "regression" or not (level := scaling.get("interval")):
-        return None, None, None
-    conformal, variance = Conformal(level), variance_of(learner.spec, trace)
-    missing = trace.mistake if learner.spec.estimator else None
-    half = conformal.in_turn(trace.score, stream.y, variance, delay, missing)
-    return None, scores.Intervals(half, level), conformal
+        return told, None, calibration
+    return None, scores.Intervals(told, calibration.level), calibration
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class _Planned:
     spec: LearnerSpec
     params: dict[str, Any]
     pool: dict[str, Any] | None
-    dataset: Any
+    dataset: Dataset
     stream: Stream
     rows: Stream
     scaling: Scaling | None
@@ -171,13 +172,13 @@ class _Planned:
 
 
 def _planned(
-    spec: Any,
-    params: dict,
-    pool: dict | None,
-    dataset: Any,
+    spec: LearnerSpec,
+    params: dict[str, Any],
+    pool: dict[str, Any] | None,
+    dataset: Dataset,
     order: np.ndarray,
-    scaling: Mapping[str, str],
-    test: tuple[Any, np.ndarray] | None,
+    scaling: Mapping[str, Any],
+    test: tuple[Dataset, np.ndarray] | None,
 ) -> _Planned:
     """Check the hyperparameters of a pass against its data, and return what it is made of."""
     params = spec.checked(for_task(params, dataset.task))
@@ -186,18 +187,19 @@ def _planned(
     other = None if test is None else compact(test[0])
     pool, scale = kernel_pool(params, pool), Scaling.of(scaling, dataset, also=other)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
-    rows, ranged = stream, dataset
+    rows, ranged = stream, (dataset.indices, dataset.values, dataset.T)
     if scale and pool is not None and (spec.setup or asks_ranges(pool)):
         rows = scale.scaled(stream, True)[0]
-        ranged = rows if scale.scale else dataset  # else of the values that are there
-    pool = fitted(pool, dataset.d, ranged.indices, ranged.values, ranged.T)
+        if scale.scale:  # else of the values that are there
+            ranged = rows.indices, rows.values, rows.T
+    pool = fitted(pool, dataset.d, *ranged)
     held_out = None
     if test is not None and other is not None:
         held_out = make_stream(other.indptr, other.indices, other.values, other.y, test[1], dataset.n_classes)
     return _Planned(spec, params, pool, dataset, stream, rows, scale, held_out)
 
 
-def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> Any:
+def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> Learner | Estimator:
     """Return the learner of a pass, which has learnt nothing: ours, or an Estimator of another package."""
     spec, dataset, pool = plan.spec, plan.dataset, plan.pool
     names = Names.of(dataset) if spec.estimator or spec.is_stack else UNNAMED
@@ -205,10 +207,20 @@ def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> 
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, plan.params, pool, dataset.d, plan.rows, apart, block, dataset.n_classes)
     if spec.estimator:
-        own = dataset.n_classes, plan.scaling, names
-        return Estimator(spec, plan.params, dataset.d, seed, dataset.task, *own)
-    how: Any = {"threads": threads, "classes": dataset.n_classes, "scaling": plan.scaling, "names": names}
-    if threads > 1 and not spec.is_stack:
-        how["threads"] = Threads(threads, looked_up=bool((plan.stream.values == 1.0).all()))
-    how |= {"block": block, "rounds": plan.stream.T}
-    return new_learner(spec, plan.params, pool, dataset.d, seed, **how)
+        return Estimator(
+            spec, plan.params, dataset.d, seed, dataset.task, dataset.n_classes, plan.scaling, names
+        )
+    looked_up = threads > 1 and not spec.is_stack and bool((plan.stream.values == 1.0).all())
+    return new_learner(
+        spec,
+        plan.params,
+        pool,
+        dataset.d,
+        seed,
+        block=block,
+        rounds=plan.stream.T,
+        classes=dataset.n_classes,
+        threads=Threads(threads, looked_up),
+        scaling=plan.scaling,
+        names=names,
+    )

@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from omkl.passes.late_labels import batches
+from omkl.passes.said import Said
+
 PRIOR = 10.0  # variance of a and of b
 LEAST = -700.0  # of a logarithm of odds
 _STATE = ("a", "b", "aa", "ab", "bb")
@@ -25,6 +28,8 @@ class Platt:
     classes: their number    rounds: how many have been learnt
     """
 
+    word, task, level = "platt", "classification", 1.0
+
     def __init__(self, classes: int = 2) -> None:
         self.rounds, self.squares = 0, 0.0
         self.each = [_prior() for _ in range(1 if classes == 2 else classes)]
@@ -33,28 +38,33 @@ class Platt:
         """Go on with one class more; of two classes that is not possible."""
         self.each.append(_prior())
 
-    def learn(self, scores: np.ndarray, label: np.ndarray) -> None:
-        """Learn rounds one after another; scores (T, 1) or (T, C), label (T,) the classes from 0."""
-        for row, true in zip(scores.tolist(), label.tolist(), strict=True):
+    def learn(self, said: Said) -> None:
+        """Learn rounds one after another."""
+        assert said.true is not None
+        for row, true in zip(said.scores.tolist(), said.true.tolist(), strict=True):
             margins, self.squares = self._scaled(row)
             self.rounds += 1
             for c, (state, s) in enumerate(zip(self.each, margins, strict=True)):
                 _step(state, s, float(true == (c if len(self.each) > 1 else 1)))
 
-    def in_turn(self, scores: np.ndarray, label: np.ndarray, delay: int = 1) -> np.ndarray:
+    def told(self, said: Said) -> np.ndarray:
+        """Return the probabilities (n, C) of all classes of rows."""
+        return self.probabilities(said.scores)
+
+    def in_turn(self, said: Said, delay: int = 1) -> np.ndarray:
         """Return the probabilities (T, C) of each round before it is learnt, and learn all rounds.
 
-        scores, label: as of `learn`    delay: labels come in batches of so many rounds
+        delay: labels come in batches of so many rounds
         """
-        probabilities = []
-        for start in range(0, len(scores), delay):
-            batch = slice(start, start + delay)
-            probabilities.append(self.probabilities(scores[batch]))
-            self.learn(scores[batch], label[batch])
-        return np.concatenate(probabilities)
+        scores, label, rows = said.scores, said.true, []
+        assert label is not None
+        for start, stop in batches(len(scores), delay):
+            rows.append(self.probabilities(scores[start:stop]))
+            self.learn(Said(scores[start:stop], label[start:stop]))
+        return np.concatenate(rows)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return probabilities (n, C) of all classes; scores: as of `learn`."""
+        """Return probabilities (n, C) of all classes; scores: as `Said` has them."""
         rows = []
         for row in scores.tolist():
             P = [

@@ -9,6 +9,8 @@ import numpy as np
 
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
 from omkl.passes.conformal import interval_score
+from omkl.passes.late_labels import labels_known
+from omkl.passes.said import are_noted, of_all_classes
 from omkl.rounds.learner import Learner
 from omkl.tasks import BINS, WITHIN_95
 
@@ -33,27 +35,6 @@ def of_classes(stream: Stream, trace: Trace, P: np.ndarray | None) -> tuple[Valu
         rounds["brier"] = brier(label, P)
         values["ece"] = calibration_error(P.max(axis=1), ~trace.mistake)
     return values, rounds
-
-
-def of_all_classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores (T, C) of the classes, of two that of +1 (T, 1), and the true ones (T,) from 0."""
-    if stream.label is None:
-        return trace.score[:, None], (stream.y > 0).astype(np.int64)
-    return trace.class_scores, stream.label
-
-
-def are_noted(stream: Stream, trace: Trace) -> bool:
-    """Whether a pass has noted the scores of all classes in each round."""
-    scores, label = of_all_classes(stream, trace)
-    return len(scores) == len(label) and not unrecorded(scores[:, -1]).any()
-
-
-def true_and_predicted(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the true and the predicted class (T,) of each round; of two classes -1 is 0 and +1 is 1."""
-    if stream.label is not None:
-        return stream.label, trace.predicted
-    positive = stream.y > 0
-    return positive, positive ^ trace.mistake  # a score of 0 is a mistake, so it speaks for the other one
 
 
 def probabilities_of(learner: Any, stream: Stream, trace: Trace) -> np.ndarray | None:
@@ -148,8 +129,7 @@ def before_variation(target: np.ndarray, delay: int = 1) -> np.ndarray:
     delay: labels come in batches of so many rounds
     """
     varied = target != target[0]
-    last_labelled = np.arange(len(target)) // delay * delay
-    left_out = last_labelled <= int(np.argmax(varied))
+    left_out = labels_known(len(target), delay) <= int(np.argmax(varied))
     return left_out if varied.any() and not left_out.all() else np.zeros(len(target), bool)
 
 

@@ -34,7 +34,6 @@ from omkl.estimators.make import (
 from omkl.models.asked import Rows, check_std, interval_ends, predicted_classes, score, score_and_std
 from omkl.models.calibrated import class_probabilities
 from omkl.models.record import Progress
-from omkl.passes.conformal import Conformal
 from omkl.passes.packing import with_classes
 from omkl.passes.platt import Platt
 from omkl.rounds.learner import Learner
@@ -267,7 +266,7 @@ class Regressor(Model, base.Regressor):
             raise ValueError(f"{type(self).__name__} gives no intervals; interval=0.9 makes some")
         if "_model" not in self.__dict__:
             return -math.inf, math.inf
-        assert isinstance(self._calibration, Conformal)
+        assert self._calibration is not None
         low, high = interval_ends(self._model, self._calibration, *self._row(x))
         return float(low[0]), float(high[0])
 

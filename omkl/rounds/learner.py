@@ -148,8 +148,17 @@ class Learner:
     def setup(self, rng: np.random.Generator, frequencies: np.ndarray | None = None) -> Setup:
         """Return what its resources are made from, with the widths of now."""
         pool = self.pool if self.widths is None or self.pool is None else self.widths.pool(self.pool)
-        how: Any = {"frequencies": frequencies, "classes": self.classes, "members": len(self.members)}
-        return Setup(self.params, pool, self.d, rng, self.block, self._rounds, **how)
+        return Setup(
+            self.params,
+            pool,
+            self.d,
+            rng,
+            self.block,
+            self._rounds,
+            frequencies=frequencies,
+            classes=self.classes,
+            members=len(self.members),
+        )
 
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""

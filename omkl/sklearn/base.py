@@ -21,9 +21,8 @@ from omkl.config.unscaled import far_feature, far_text
 from omkl.data.dataset import MANY
 from omkl.errors import UserError, outside
 from omkl.estimators import Copied, Later, dense_rows, sparse_rows
-from omkl.estimators.arguments import CLASS_WEIGHT, INTERVAL, WEIGHTLESS, argument_name
-from omkl.passes.conformal import Conformal
-from omkl.passes.platt import Platt
+from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
+from omkl.passes.calibration import saved
 
 if TYPE_CHECKING:
     from omkl.engine import stream as streams
@@ -354,8 +353,7 @@ class OnlineLearner(Copied, BaseEstimator):
                     else [float(weights.get(label, 1.0)) for label in self.classes_.tolist()]
                 )
         if calibration := self.__dict__.get("_calibration"):
-            kind = INTERVAL if self.task == "regression" else "platt"
-            about[kind] = calibration.to_json()
+            about[calibration.word] = calibration.to_json()
         with self._current().lock:
             model_file.write_model(path, self._model, {**about, "progress": self._progress.to_json()})
 
@@ -381,12 +379,12 @@ class OnlineLearner(Copied, BaseEstimator):
                 model,
                 record.Progress.from_json(about.get("progress", {})),
             )
-            if about.get("platt") is not None and not model.spec.probabilities:
-                estimator.calibration = "platt"
-                estimator._calibration = Platt.from_json(about["platt"], model.classes)
-            if cls.task == "regression" and about.get(INTERVAL) is not None:
-                estimator._calibration = Conformal.from_json(about[INTERVAL])
-                estimator.interval = estimator._calibration.level
+            if calibration := None if model.spec.probabilities else saved(about, model.classes):
+                estimator._calibration = calibration
+                if cls.task == "regression":
+                    estimator.interval = calibration.level
+                else:
+                    estimator.calibration = calibration.word
             estimator._given = estimator.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None

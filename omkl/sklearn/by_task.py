@@ -15,7 +15,6 @@ from omkl.data.preparing.labels import distinct, finder
 from omkl.errors import show
 from omkl.estimators import Later
 from omkl.estimators.arguments import has_intervals, has_probabilities
-from omkl.passes.conformal import Conformal
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         """
         rows = self._rows(X)
         with self._model.lock:
-            assert isinstance(self._calibration, Conformal)
+            assert self._calibration is not None
             return np.column_stack(asked.interval_ends(self._model, self._calibration, *rows))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

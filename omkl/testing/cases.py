@@ -158,8 +158,8 @@ def fresh_learner(
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = learner_spec(name)
     params = {**spec.usual("classification"), **over}
-    how: Any = {"block": block, "rounds": rounds, "classes": classes}
-    return new_learner(spec, params, pool_for(spec, params, given), d, seed, **how)
+    own = pool_for(spec, params, given)
+    return new_learner(spec, params, own, d, seed, block=block, rounds=rounds, classes=classes)
 
 
 def one_pass(

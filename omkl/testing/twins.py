@@ -115,6 +115,7 @@ def both(
     if spec.kernels == "own":
         params["kernel"] = with_median({"kernels": [params["kernel"]]}, 1.0)["kernels"][0]
     figures, learner, trace, *_ = whole_pass(spec, params, given, data, order, SEED, block=block)
+    assert isinstance(learner, Learner), "a twin is of a learner of omkl"
     hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix")}
     if hyper.get("select") == "hindsight":  # drawn as choose_kernels does; the twin counts in arrivals
         apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)

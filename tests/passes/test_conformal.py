@@ -21,6 +21,7 @@ from omkl.config import learner_spec, pool
 from omkl.errors import UserError
 from omkl.passes.conformal import WINDOW, Conformal, interval_score
 from omkl.passes.one_pass import whole_pass
+from omkl.passes.said import Said
 
 
 def stream(T=700, seed=0, drift=350):
@@ -51,7 +52,7 @@ def test_half_widths_are_those_of_the_twin(level, told, delay):
     missing[[3, 4, 300]] = True
     expected = twin.half_widths(f, f + error, as_twin(deviation), level, {3, 4, 300}, delay)
     variance = None if told == "never" else np.square(deviation)
-    found = Conformal(level).in_turn(f, f + error, variance, delay, missing)
+    found = Conformal(level).in_turn(Said(f, f + error, variance, missing), delay)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert np.isfinite(found).sum() > 400
 
@@ -60,11 +61,11 @@ def test_half_widths_are_those_of_the_twin(level, told, delay):
 def test_a_state_that_was_saved_goes_on_to_the_last_bit(cuts):
     f, s, error = stream()
     whole = Conformal(0.9)
-    halves = whole.in_turn(f, f + error, s**2)
+    halves = whole.in_turn(Said(f, f + error, s**2))
     parts, conformal = [], Conformal(0.9)
     for start, stop in zip([0, *cuts], [*cuts, len(f)], strict=True):
         conformal = Conformal.from_json(json.loads(json.dumps(conformal.to_json())))
-        parts.append(conformal.in_turn(f[start:stop], (f + error)[start:stop], s[start:stop] ** 2))
+        parts.append(conformal.in_turn(Said(f[start:stop], (f + error)[start:stop], s[start:stop] ** 2)))
     np.testing.assert_array_equal(np.concatenate(parts), halves)
     assert conformal.to_json() == whole.to_json()
     assert len(whole.to_json()["scores"]) == WINDOW
@@ -73,9 +74,9 @@ def test_a_state_that_was_saved_goes_on_to_the_last_bit(cuts):
 @pytest.mark.parametrize("at", [0, 5, 50, 650])
 def test_rows_changed_later_change_no_earlier_interval(at):
     f, s, error = stream()
-    before = Conformal(0.9).in_turn(f, f + error, s**2)
+    before = Conformal(0.9).in_turn(Said(f, f + error, s**2))
     f[at + 1 :], error[at:], s[at + 1 :] = 1e6, -1e9, 1e3
-    after = Conformal(0.9).in_turn(f, f + error, s**2)
+    after = Conformal(0.9).in_turn(Said(f, f + error, s**2))
     np.testing.assert_array_equal(before[: at + 1], after[: at + 1])
     if at < 600:
         assert (before != after).any()
@@ -85,25 +86,25 @@ def test_rows_changed_later_change_no_earlier_interval(at):
 def test_a_batch_is_predicted_with_what_was_known_before_it(delay):
     f, _, error = stream()
     conformal, quantiles = Conformal(0.9), []
-    found = conformal.in_turn(f, f + error, delay=delay)
+    found = conformal.in_turn(Said(f, f + error), delay)
     state = Conformal(0.9)
     for start in range(0, len(f), delay):
         quantiles += [state.quantile] * len(f[start : start + delay])
-        state.in_turn(f[start : start + delay], (f + error)[start : start + delay], delay=delay)
+        state.in_turn(Said(f[start : start + delay], (f + error)[start : start + delay]), delay)
     np.testing.assert_array_equal(found, quantiles)
     assert len(set(quantiles)) == -(-len(f) // delay) or delay == 2
 
 
 def test_intervals_begin_when_a_quantile_has_enough_scores():
     for level, least in [(0.5, 1), (0.9, 9), (0.95, 19), (0.99, 99)]:
-        halves = Conformal(level).in_turn(np.zeros(200), np.arange(200.0))
+        halves = Conformal(level).in_turn(Said(np.zeros(200), np.arange(200.0)))
         assert np.isinf(halves[:least]).all()
         assert np.isfinite(halves[least:]).all()
 
 
 def test_intervals_are_finite_and_soon_wide_enough_when_errors_explode():
     error = np.concatenate([np.ones(100), 10.0 ** np.arange(0, 150, 0.5)])
-    halves = Conformal(0.9).in_turn(np.zeros(len(error)), error)
+    halves = Conformal(0.9).in_turn(Said(np.zeros(len(error)), error))
     assert np.isfinite(halves[9:]).all()
     assert (error[200:] <= halves[200:]).mean() > 0.8
 
@@ -111,7 +112,7 @@ def test_intervals_are_finite_and_soon_wide_enough_when_errors_explode():
 def test_exact_predictions_do_not_use_up_the_coverage_of_later_rounds():
     rng = np.random.default_rng(1)
     error = np.concatenate([np.zeros(2000), rng.normal(size=1000)])
-    halves = Conformal(0.9).in_turn(np.zeros(3000), error)
+    halves = Conformal(0.9).in_turn(Said(np.zeros(3000), error))
     assert (halves[9:2000] == 0).all()
     assert (np.abs(error) <= halves)[2200:].mean() == pytest.approx(0.9, abs=0.02)
 
@@ -119,7 +120,8 @@ def test_exact_predictions_do_not_use_up_the_coverage_of_later_rounds():
 def test_overflow_is_no_error():
     huge = np.finfo(float).max
     conformal = Conformal(0.5)
-    conformal.learn(np.array([-huge, 0.0, np.nan, 0.0]), np.array([huge, 1.0, 1.0, huge]), np.full(4, 1e-200))
+    predictions, targets = np.array([-huge, 0.0, np.nan, 0.0]), np.array([huge, 1.0, 1.0, huge])
+    conformal.in_turn(Said(predictions, targets, np.full(4, 1e-200)))
     assert json.dumps(conformal.to_json(), allow_nan=False)
     assert conformal.to_json()["scores"] == pytest.approx([huge, 1e100, huge, huge])
     state = {"level": 0.9, "told": False, "alpha_t": -1e9, "scores": [1.0] * 20}
@@ -165,7 +167,7 @@ def streams_with_drift():
 
 @pytest.mark.parametrize("error", [pytest.param(error, id=name) for name, error in streams_with_drift()])
 def test_nine_of_ten_targets_are_inside_and_after_a_drift_again(error):
-    inside = np.abs(error) <= Conformal(0.9).in_turn(np.zeros(len(error)), error)
+    inside = np.abs(error) <= Conformal(0.9).in_turn(Said(np.zeros(len(error)), error))
     assert inside[9:].mean() == pytest.approx(0.9, abs=0.01)
     assert inside[2700:3700].mean() == pytest.approx(0.9, abs=0.02)
 
@@ -173,7 +175,7 @@ def test_nine_of_ten_targets_are_inside_and_after_a_drift_again(error):
 def test_intervals_follow_the_deviation_that_a_learner_tells():
     _, s, error = stream(T=5000, drift=5000)
     zeros = np.zeros(len(s))
-    follows, fixed = (Conformal(0.9).in_turn(zeros, error, variance)[9:] for variance in (s**2, None))
+    follows, fixed = (Conformal(0.9).in_turn(Said(zeros, error, variance))[9:] for variance in (s**2, None))
     narrow, wide = s[9:] < 1.0, s[9:] > 1.5
     for part in (narrow, wide):
         assert (np.abs(error[9:]) <= follows)[part].mean() == pytest.approx(0.9, abs=0.025)
@@ -202,7 +204,7 @@ def test_a_run_measures_the_intervals_before_each_target(name, delay):
     figures, _, trace, *_ = whole_pass(spec, *setting, scaling=how | {"interval": 0.8}, test=test)
     conformal = Conformal(0.8)
     variance = trace.further[:, spec.measures.index("variance")] if name == "krls_t" else None
-    half = conformal.in_turn(trace.score, Y[:100], variance, delay)
+    half = conformal.in_turn(Said(trace.score, Y[:100], variance), delay)
     kept = np.isfinite(half)
     error = np.abs(trace.score - Y[:100])[kept]
     half = half[kept]

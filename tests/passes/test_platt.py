@@ -5,6 +5,7 @@ import pytest
 
 import omkl
 from omkl.passes.platt import Platt
+from omkl.passes.said import Said
 
 RNG = np.random.default_rng(8)
 
@@ -53,7 +54,7 @@ def test_probabilities_equal_those_by_hand(classes, delay):
     labels = RNG.integers(0, classes, 60)
     scores = RNG.normal(size=(60, 1 if classes == 2 else classes))
     scores += 2.0 * (2 * labels[:, None] - 1 if classes == 2 else np.eye(classes)[labels])
-    P = Platt(classes).in_turn(scores, labels, delay)
+    P = Platt(classes).in_turn(Said(scores, labels), delay)
     np.testing.assert_allclose(P, probabilities_by_hand(scores, labels, delay), rtol=1e-8)
 
 

@@ -21,6 +21,7 @@ from omkl.models.asked import probabilities
 from omkl.models.model_file import read_model
 from omkl.passes.one_pass import whole_pass
 from omkl.passes.platt import PRIOR, Platt
+from omkl.passes.said import Said
 from omkl.sklearn import ArowClassifier, EgpcClassifier, OmkcDdClassifier, PerceptronClassifier
 
 OWN = [spec for spec in learner_specs().values() if spec.probabilities]
@@ -95,7 +96,7 @@ def test_platt_scaling_equals_its_twin_and_does_not_depend_on_the_scores_size(si
     s[0] = 0.0
     platt, new = Platt(), size * np.linspace(-3, 3, 7)
     for part in (slice(0, 50), slice(50, 51), slice(51, None)):
-        platt.learn(s[part, None], y[part])
+        platt.learn(Said(s[part, None], y[part]))
     P = platt.probabilities(new[:, None])
     np.testing.assert_allclose(P[:, 1], naive(s, y, new), rtol=1e-8)
     again = Platt.from_json(platt.to_json(), 2)
@@ -117,7 +118,7 @@ def test_platt_scaling_of_more_classes_is_one_for_each_of_the_margins():
     scores = rng.normal(size=(150, 3)) + 2 * np.eye(3)[label]
     scores[5::10, 1] = scores[5::10, 0] = scores[5::10].max(axis=1)  # two are the highest
     platt = Platt(3)
-    platt.learn(scores, label)
+    platt.learn(Said(scores, label))
     margins = np.array([[s - max(np.delete(row, c)) for c, s in enumerate(row)] for row in scores])
     sizes = np.sqrt(np.cumsum((margins**2).mean(axis=1)) / np.arange(1, 151))
     each = []
@@ -189,7 +190,7 @@ def test_a_run_measures_calibrated_probabilities_before_each_label(classes, dela
     platt, losses = Platt(classes), []
     for t in range(len(y)):
         if t % delay == 0:
-            platt.learn(scores[max(0, t - delay) : t], true[max(0, t - delay) : t])
+            platt.learn(Said(scores[max(0, t - delay) : t], true[max(0, t - delay) : t]))
         losses.append(-np.log(platt.probabilities(scores[t : t + 1])[0, true[t]]))
     assert figures["log_loss"] == pytest.approx(np.mean(losses), rel=1e-9)
     plain = whole_pass(spec, spec.usual("classification"), None, data, order, 7, scaling={"delay": delay})
