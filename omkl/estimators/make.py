@@ -14,13 +14,13 @@ from omkl.engine.stream import Stream, part
 from omkl.errors import UserError, outside, show, suggest
 from omkl.estimators.arguments import CALIBRATION, CLASS_WEIGHT, INTERVAL, SCALED, argument_name, class_name
 from omkl.models.calibrated import calibrate
-from omkl.models.record import Progress
 from omkl.passes.calibration import Calibration
 from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.conformal import Conformal
 from omkl.passes.platt import Platt
 from omkl.passes.warm import warm_up_once
 from omkl.rounds.learner import Learner, cannot_change
+from omkl.rounds.record import Progress
 from omkl.rounds.scaling import Scaling
 from omkl.schema import is_number
 from omkl.stacks.new_learner import new_learner

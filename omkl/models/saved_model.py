@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from omkl.engine.stream import Stream, Trace
 from omkl.models.calibrated import calibrate
-from omkl.models.record import Progress
 from omkl.passes.calibration import Calibration, saved
 from omkl.rounds.learner import Learner
+from omkl.rounds.record import Progress
 
 
 class SavedModel(NamedTuple):

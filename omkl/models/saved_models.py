@@ -18,13 +18,13 @@ from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.models import model_file
 from omkl.models.new_data import check_fits
-from omkl.models.record import Progress
 from omkl.models.saved_model import SavedModel, calibrate_model, calibration_of
 from omkl.others.names import Names
 from omkl.passes.calibration import asked_for
 from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.packing import not_to_be_saved
 from omkl.passes.warm import warm_up_once
+from omkl.rounds.record import Progress
 from omkl.rounds.scaling import Scaling
 from omkl.stacks.new_learner import new_learner
 from omkl.tasks import for_task

@@ -7,8 +7,9 @@ import numpy as np
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, unrecorded
 from omkl.errors import OmklError
+from omkl.others.estimator import Estimator
 from omkl.passes import scores
-from omkl.rounds.learner import CURVE_POINTS
+from omkl.rounds.learner import CURVE_POINTS, Learner
 from omkl.rounds.overflow import check_error_sums, check_scores
 
 FEW = 100  # at most 1 round in so many is few
@@ -30,7 +31,7 @@ class _Measured(NamedTuple):
 
 
 def figures_of(
-    learner: Any,
+    learner: Learner | Estimator,
     stream: Stream,
     trace: Trace,
     seconds: float,

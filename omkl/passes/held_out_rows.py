@@ -1,10 +1,9 @@
 """The measures of a pass on rows that it did not learn."""
 
-from typing import Any
-
 import numpy as np
 
 from omkl.engine.stream import Stream
+from omkl.others.estimator import Estimator
 from omkl.passes.averaged import averaged_hypothesis
 from omkl.passes.calibration import Calibration, said_in
 from omkl.passes.confusion import confusion_counts
@@ -17,7 +16,7 @@ from omkl.store.fields import hits_of, of_counts
 
 
 def on_test_rows(
-    learner: Any,
+    learner: Learner | Estimator,
     learnt: Stream,
     test: Stream,
     task: str,
@@ -45,7 +44,9 @@ def on_test_rows(
     }
 
 
-def _measured(learner: Any, test: Stream, task: str, classes: int, calibration: Calibration | None) -> Values:
+def _measured(
+    learner: Learner | Estimator, test: Stream, task: str, classes: int, calibration: Calibration | None
+) -> Values:
     """Return the measures on rows of which nothing is learnt, those of an order left out."""
     trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
     check_scores(trace.score, what="held-out row")

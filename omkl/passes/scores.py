@@ -3,11 +3,12 @@
 The values of a round that a mean is taken of are returned whole (T,), so that they have a curve too.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
+from omkl.others.estimator import Estimator
 from omkl.passes.conformal import interval_score
 from omkl.passes.late_labels import labels_known
 from omkl.passes.said import are_noted, of_all_classes
@@ -37,11 +38,10 @@ def of_classes(stream: Stream, trace: Trace, P: np.ndarray | None) -> tuple[Valu
     return values, rounds
 
 
-def probabilities_of(learner: Any, stream: Stream, trace: Trace) -> np.ndarray | None:
+def probabilities_of(learner: Learner | Estimator, stream: Stream, trace: Trace) -> np.ndarray | None:
     """Return the probabilities (T, C) of the classes in each round, None of a learner without."""
-    if not isinstance(learner, Learner):
-        found: np.ndarray | None = learner.probabilities(trace)
-        return found
+    if isinstance(learner, Estimator):
+        return learner.probabilities(trace)
     if not learner.spec.probabilities:
         return None
     if stream.label is None:

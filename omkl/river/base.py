@@ -33,11 +33,11 @@ from omkl.estimators.make import (
 )
 from omkl.models.asked import Rows, check_std, interval_ends, predicted_classes, score, score_and_std
 from omkl.models.calibrated import class_probabilities
-from omkl.models.record import Progress
 from omkl.passes.packing import with_classes
 from omkl.passes.platt import Platt
 from omkl.rounds.learner import Learner
 from omkl.rounds.overflow import check_row, check_rows, check_targets
+from omkl.rounds.record import Progress
 from omkl.rounds.support_vectors import vectors_of_kernels
 
 Row = tuple[list[int], list[float], float, float]  # columns, values, label, class or target, and weight

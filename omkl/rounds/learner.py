@@ -8,12 +8,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import is_not
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from omkl import conf
 from omkl.algorithms import function
+from omkl.config.learners import LearnerSpec
 from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.jit import machine_code
 from omkl.engine.stream import UNRECORDED, Stream, Trace, make_trace, part, trace_part
@@ -25,15 +26,14 @@ from omkl.rounds.guards import ctrl_c_later
 from omkl.rounds.needs import Needs
 from omkl.rounds.one_row import OneRow, one_row
 from omkl.rounds.overflow import growth, kernel_faults
+from omkl.rounds.record import Progress
 from omkl.rounds.scaling import Scaling
 from omkl.rounds.steps import ALL, Rounds, Step
 from omkl.rounds.threads import WORTH, Threads
 from omkl.rounds.widths import Widths
 from omkl.state.resource import Arrays, Resource, Setup
 from omkl.state.state import absent, add_features, grow_part, load_state, make, make_room
-
-if TYPE_CHECKING:
-    from omkl.models.record import Progress
+from omkl.state.vectors import Stores
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
@@ -84,8 +84,8 @@ class Learner:
 
     def __init__(
         self,
-        spec: Any,
-        params: dict,
+        spec: LearnerSpec,
+        params: dict[str, Any],
         pool: dict | None,
         d: int,
         seed: int,
@@ -122,7 +122,9 @@ class Learner:
         setup = self.setup(rng, frequencies)
         state = make(spec.state, setup) if saved is None else load_state(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
-        self._storing = [name for name, each in spec.state.items() if each.record and name in state]
+        self.storing = {
+            name: each for name, each in spec.state.items() if isinstance(each, Stores) and name in state
+        }
         self.arguments = self._compiled_values(params)
         self._check_provided()
         self._rows: dict[int, OneRow] = {}
@@ -190,7 +192,7 @@ class Learner:
         stream: Stream,
         learn: bool = True,
         on_part: Callable[[int], None] | None = None,
-        progress: "Progress | None" = None,
+        progress: Progress | None = None,
         first: int | None = None,
     ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
@@ -222,7 +224,7 @@ class Learner:
             return trace, seconds
 
     def run_round(
-        self, stream: Stream, learn: bool = True, progress: "Progress | None" = None, first: int | None = None
+        self, stream: Stream, learn: bool = True, progress: Progress | None = None, first: int | None = None
     ) -> Trace:
         """Run the one round of a stream, as `run` does; return the trace, which the next call writes anew."""
         with self.lock:
@@ -247,7 +249,7 @@ class Learner:
         values: Sequence[float] | np.ndarray,
         y: float,
         learn: bool = True,
-        progress: "Progress | None" = None,
+        progress: Progress | None = None,
         first: int | None = None,
     ) -> tuple[Stream, Trace]:
         """Make a stream of one row and run it as `run_round` does; return the stream and the trace.
@@ -315,8 +317,8 @@ class Learner:
     ) -> float:
         """Run the compiled function on rounds; shared: the expansions whose next block the threads share."""
         stream, seconds = rounds.stream, 0.0
-        for name in self._storing:
-            self.resources[name].close(self.state[name])
+        for name, stores in self.storing.items():
+            stores.close(self.state[name])
         grow_part(self.resources, self.state, stream, rounds.learn)
         given = {"stream": stream, "trace": trace, "learn": rounds.learn, "margins": rounds.margins}
         values = {**self.state, **self.arguments, **given}
@@ -352,7 +354,7 @@ class Learner:
         self._make_room(rows, True)
         many = self.classes if rows.label is not None else 0
         self._run_rounds(Rounds(rows, 0, True), make_trace(rows.T, len(self.spec.measures), many), _no_clock)
-        for name in self._storing:
+        for name in self.storing:
             of_stored = self.state[name].origin
             of_stored[:] = origin[np.minimum(of_stored, rows.T - 1)]
 
@@ -372,14 +374,15 @@ class Learner:
             return []
         return [
             self.state[name]
-            for name in self._storing
-            if self.resources[name].threaded and self.state[name].n_sv_union[0] >= WORTH
+            for name, stores in self.storing.items()
+            if stores.threaded and self.state[name].n_sv_union[0] >= WORTH
         ]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""
-        for name in self._storing if shift else ():
-            self.resources[name].renumber(self.state[name], shift)
+        if shift:
+            for name, stores in self.storing.items():
+                stores.renumber(self.state[name], shift)
 
     @property
     def run_compiled(self) -> Any:
@@ -404,7 +407,7 @@ class Learner:
     @property
     def stores(self) -> str | None:
         """The name of the first resource that stores vectors, None for a learner without."""
-        return next(iter(self._storing), None)
+        return next(iter(self.storing), None)
 
     @property
     def classifiers(self) -> Any:

@@ -11,25 +11,23 @@ vary (the first two, at least) has no width, and so no density: it is left out o
 import copy
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from omkl.data.dataset import Dataset
 from omkl.engine.running_scale import fill_gaps, has_gaps, scale_targets, see_values
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError
 from omkl.rounds.feature_scales import Deviations, NewRows, Ranks, Span, csr, row_lengths, wider
-from omkl.rounds.steps import Rounds, Step
+from omkl.rounds.steps import Rounds, Step, Stepping
 from omkl.rounds.units import Units, in_units
 from omkl.state.resource import LARGEST_COUNT, Arrays
-
-if TYPE_CHECKING:
-    from omkl.rounds.learner import Learner
 
 WHOLE = ("standard", "minmax")  # of targets, over all of them
 SPARSE = 8  # rows with fewer than one value in so many other than 0 are sparse: what is 0 stays 0
 DECIDED = 256  # rows by which that is decided
-FEATURES: dict[str, Any] = {"online": Deviations, "ranks": Ranks}
+FEATURES: dict[str, type[Deviations] | type[Ranks]] = {"online": Deviations, "ranks": Ranks}
 
 
 class Scaling(Step):
@@ -52,7 +50,7 @@ class Scaling(Step):
     ) -> None:
         _load_compiled(scale)
         self.d, self.scale, self.target, self.gaps = d, scale, target, gaps
-        self.features: Any = FEATURES[scale](d) if scale else None
+        self.features: Deviations | Ranks | None = FEATURES[scale](d) if scale else None
         self.fills = gaps is not None and scale != "ranks"  # which have a rank for a gap
         self.means = np.zeros((3, d if self.fills else 0))
         self.seen = np.zeros(1, np.int64)
@@ -65,7 +63,11 @@ class Scaling(Step):
 
     @classmethod
     def of(
-        cls, scaling: Mapping[str, str], dataset: Any, later: bool | None = None, also: Any = None
+        cls,
+        scaling: Mapping[str, str],
+        dataset: Dataset,
+        later: bool | None = None,
+        also: Dataset | None = None,
     ) -> "Scaling | None":
         """Return the scaling of a data set that ``scale``, ``target`` and its gaps ask for, else None.
 
@@ -88,13 +90,13 @@ class Scaling(Step):
 
     # ------------------------------------------------------------------ a stream
 
-    def before(self, learner: "Learner", rounds: Rounds) -> Rounds:
+    def before(self, learner: Stepping, rounds: Rounds) -> Rounds:
         """Return rounds with their stream `scaled`; rows that are made anew are numbered by their rounds."""
         rows, _ = self.scaled(rounds.stream, rounds.learn)
         is_new = rows.values is not rounds.stream.values
         return rounds._replace(stream=rows, first=int(self.seen[0]) if is_new else rounds.first)
 
-    def after(self, learner: "Learner", rounds: Rounds, trace: Trace) -> None:
+    def after(self, learner: Stepping, rounds: Rounds, trace: Trace) -> None:
         """Give predictions in the targets' units, and count the rows as seen."""
         if self.target:
             y = rounds.stream.y
@@ -274,11 +276,11 @@ def _checked_header(header: Any) -> tuple[str | None, str | None, bool | None]:
     return scale, target, gaps
 
 
-def any_gaps(dataset: Any) -> bool:
+def any_gaps(dataset: Dataset) -> bool:
     """Whether a data set has gaps."""
     return bool(dataset.values.size and np.isnan(dataset.values.min()))  # a minimum passes a NaN on
 
 
-def are_dense(dataset: Any) -> bool:
+def are_dense(dataset: Dataset) -> bool:
     """Whether the rows of a data set as a whole are dense."""
     return bool(SPARSE * len(dataset.values) >= len(dataset.y) * dataset.d)

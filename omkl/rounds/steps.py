@@ -11,16 +11,25 @@ subclass of `Step`, in the list that the learner is made with.
 """
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace
 
-if TYPE_CHECKING:
-    from omkl.rounds.learner import Learner
-
 ALL = sys.maxsize
+
+
+class Stepping(Protocol):
+    """The learner whose rounds a step stands around, as the step may use it."""
+
+    spec: LearnerSpec
+    classes: int
+    state: dict[str, Any]
+
+    def begin_again(self, rows: Stream, origin: np.ndarray) -> None:
+        """Forget all that was learnt, and learn rows; origin (n,): their numbers."""
 
 
 class Rounds(NamedTuple):
@@ -51,11 +60,11 @@ class Step:
         """Return how many of the next rounds can run together."""
         return ALL
 
-    def before(self, learner: "Learner", rounds: Rounds) -> Rounds:
+    def before(self, learner: Stepping, rounds: Rounds) -> Rounds:
         """Return these rounds as the next step, or the learner, reads them."""
         return rounds
 
-    def after(self, learner: "Learner", rounds: Rounds, trace: Trace) -> None:
+    def after(self, learner: Stepping, rounds: Rounds, trace: Trace) -> None:
         """Change what the learner says of rounds, the same that `before` had, and learn from them."""
 
     def add_features(self, d: int) -> None:

@@ -10,7 +10,7 @@ def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
     """Return row numbers (n,) and rows (n, d) of what a learner stores, None for one that stores nothing."""
     with learner.lock:
         name = learner.stores
-        return None if name is None else learner.resources[name].vectors(learner.state[name], learner.d)
+        return None if name is None else learner.storing[name].vectors(learner.state[name], learner.d)
 
 
 def expansion_coefficients(learner: Learner) -> np.ndarray | None:
@@ -33,5 +33,5 @@ def _coefficients(learner: Learner) -> np.ndarray | None:
     name = learner.stores
     if name is None:
         return None
-    A, scale = learner.resources[name].coefficients(learner.state[name]), learner.state.get("scale")
+    A, scale = learner.storing[name].coefficients(learner.state[name]), learner.state.get("scale")
     return A if scale is None else A * np.resize(scale, len(A)).reshape(-1, *[1] * (A.ndim - 1))

@@ -7,15 +7,12 @@ stored meanwhile.
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from omkl.engine.expansion import Expansion, begin_block, open_rows
 from omkl.engine.kernel_sums import Tile, make_tile
 from omkl.engine.open_block import n_rows, whole_lanes
+from omkl.engine.stream import Stream
 
-# They share the blocks of an expansion. Each output is a sum of its own, so that rows need not wait. The
-# results are the same to the last bit for any number of threads. One thread alone walks through a block,
-# round by round, and adds the vectors that are stored meanwhile.
 WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
 ROWS = 64  # of a block for each thread
 LOOKED_UP, MOST_LOOKED_UP = 192, 512  # the same, and of a block at most, where kernel values are looked up
@@ -43,14 +40,14 @@ class Threads:
         """Return as many new threads."""
         return Threads(self.count, self.looked_up)
 
-    def prepare(self, E: Expansion, stream: Any) -> None:
+    def prepare(self, E: Expansion, stream: Stream) -> None:
         """Load or compile what `open_block` calls, once, before a clock starts."""
         if not self._tiles:
             begin_block(E, stream, 0)
             self._tiles = [make_tile(whole_lanes(1), len(E.open.rows))]
             open_rows(E, stream, self._tiles[0], 0, 0)
 
-    def open_block(self, E: Expansion, stream: Any) -> float:
+    def open_block(self, E: Expansion, stream: Stream) -> float:
         """Open the block that starts at the stream's first round; returns the other threads' CPU seconds."""
         assert self._pool is not None, "one thread needs no help"
         begin_block(E, stream, 0)
@@ -67,7 +64,7 @@ class Threads:
         return sum(other.result() for other in others)
 
 
-def _timed(E: Expansion, stream: Any, tile: Tile, low: int, high: int) -> float:
+def _timed(E: Expansion, stream: Stream, tile: Tile, low: int, high: int) -> float:
     began = time.thread_time()
     open_rows(E, stream, tile, low, high)
     return time.thread_time() - began

@@ -1,10 +1,10 @@
 """Predictions of scaled targets, their variances and densities, in the targets' own units."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import UNRECORDED, Trace, unrecorded
 from omkl.tasks import WITHIN_95
 
@@ -25,7 +25,7 @@ class Units:
         return Units(self.place[start:stop], self.width[start:stop], self.fixed)
 
 
-def in_units(trace: Trace, units: Units, y: np.ndarray, spec: Any) -> None:
+def in_units(trace: Trace, units: Units, y: np.ndarray, spec: LearnerSpec) -> None:
     """Change the scores of a regression's trace, and what it reports of densities, to the targets' units.
 
     y (T,): the targets, in these units    spec: the learner's, which says what it reports

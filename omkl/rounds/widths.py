@@ -7,18 +7,15 @@ between two steps are predicted by a learner of one width that has learnt all ro
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from omkl.config.kernel_kinds import in_medians, with_median
 from omkl.engine.stream import Stream, Trace, make_stream
-from omkl.rounds.steps import ALL, Rounds, Step
+from omkl.rounds.steps import ALL, Rounds, Step, Stepping
 from omkl.state.resource import Arrays
-
-if TYPE_CHECKING:
-    from omkl.rounds.learner import Learner
 
 STEPS = (2, 5, 10, 20, 50, 100, 300)  # rows
 MARK = "@"  # before the names of its arrays in a saved model
@@ -63,7 +60,7 @@ class Widths(Step):
         """Return how many rows are left until the next step."""
         return (self.left if learn else 0) or ALL
 
-    def after(self, learner: "Learner", rounds: Rounds, trace: Trace) -> None:
+    def after(self, learner: Stepping, rounds: Rounds, trace: Trace) -> None:
         """Keep the rows; at a step the learner begins again, and learns them with the widths of now."""
         if rounds.learn and self.left and self.keep(rounds.stream, rounds.first):
             learner.begin_again(self.stream(), self.origin)

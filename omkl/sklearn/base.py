@@ -22,21 +22,20 @@ from omkl.data.dataset import MANY
 from omkl.errors import UserError, outside
 from omkl.estimators import Copied, Later, dense_rows, sparse_rows
 from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
-from omkl.passes.calibration import saved
 
 if TYPE_CHECKING:
     from omkl.engine import stream as streams
     from omkl.engine.stream import Stream
     from omkl.estimators import make
-    from omkl.models import asked, record
+    from omkl.models import asked
     from omkl.models.asked import Rows
-    from omkl.rounds import overflow, support_vectors
+    from omkl.rounds import overflow, record, support_vectors
     from omkl.rounds.learner import Learner
 else:
     make, asked, record = (
         Later("omkl.estimators.make"),
         Later("omkl.models.asked"),
-        Later("omkl.models.record"),
+        Later("omkl.rounds.record"),
     )
     overflow, support_vectors = Later("omkl.rounds.overflow"), Later("omkl.rounds.support_vectors")
     streams = Later("omkl.engine.stream")
@@ -361,6 +360,7 @@ class OnlineLearner(Copied, BaseEstimator):
     def from_file(cls, path: Any) -> OnlineLearner:
         """Return the fitted estimator of a saved model. Raises UserError for another file."""
         from omkl.models import model_file
+        from omkl.passes.calibration import saved
 
         model, about = model_file.read_model(path)
         if model.spec.name != cls.learner or about.get("task") != cls.task:

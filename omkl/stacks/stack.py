@@ -25,7 +25,7 @@ from omkl.rounds.learner import Learner
 from omkl.rounds.overflow import Growth
 from omkl.rounds.scaling import Scaling
 from omkl.rounds.scored import has_std, scored, variance_of
-from omkl.rounds.steps import Rounds, Step
+from omkl.rounds.steps import Rounds, Step, Stepping
 from omkl.stacks.shared_features import features_key, groups_of
 from omkl.state.resource import Arrays
 
@@ -78,7 +78,7 @@ class Members(Step):
         """Return how many rounds the members' frequencies stay as they are in, and share few features."""
         return min([MOST_ROUNDS, *(member.most(learn) for member in self.learners)])
 
-    def before(self, learner: Learner, rounds: Rounds) -> Rounds:
+    def before(self, learner: Stepping, rounds: Rounds) -> Rounds:
         """Let the members pass these rounds; return the rounds as the stack reads them, with the margins."""
         of_word: dict[str | None, Rounds] = {None: rounds}
         for word, scaling in self.shared.items():

@@ -12,6 +12,7 @@ from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.rounds.learner import Learner
 from omkl.stacks.new_learner import new_learner
+from omkl.state.array import Array
 
 Arrays = dict[str, np.ndarray]
 
@@ -237,6 +238,7 @@ def state(learner: Learner) -> Arrays:
 def in_use(learner: Learner, name: str) -> np.ndarray:
     """An array of the state without the room for what a dictionary does not hold yet."""
     array, resource = learner.state[name], learner.resources[name]
+    assert isinstance(resource, Array)
     used = {other: learner.state[other].n_sv.max() for other in resource.along}
     return array[tuple(slice(used.get(side)) for side in resource.shape)] if used else array
 

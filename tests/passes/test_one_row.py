@@ -6,7 +6,7 @@ import pytest
 from omkl.config import learner_names, learner_spec
 from omkl.engine.stream import make_trace
 from omkl.errors import Overflow
-from omkl.models.record import Progress
+from omkl.rounds.record import Progress
 from omkl.rounds.scaling import Scaling
 from omkl.testing.cases import MIXED, assert_same, case_stream, clouds, fresh_learner, state, ties, traced
 

@@ -18,8 +18,8 @@ from omkl.engine.stream import part
 from omkl.errors import OmklError
 from omkl.models import model_file
 from omkl.models.asked import score
-from omkl.models.record import Progress
 from omkl.passes import Learner
+from omkl.rounds.record import Progress
 from omkl.stacks.new_learner import new_learner
 from support.engine_cases import case_stream, clouds, dataset, pool_for
 
