@@ -240,7 +240,7 @@ def in_use(learner: Learner, name: str) -> np.ndarray:
     array, resource = learner.state[name], learner.resources[name]
     assert isinstance(resource, Array)
     used = {other: learner.state[other].n_sv.max() for other in resource.along}
-    return array[tuple(slice(used.get(side)) for side in resource.shape)] if used else array
+    return array[tuple(slice(used.get(str(side))) for side in resource.shape)] if used else array
 
 
 def traced(trace: Trace) -> Arrays:
