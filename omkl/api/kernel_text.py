@@ -17,7 +17,7 @@ PRODUCTS = ("product", "norm2", "other_norm2")  # the first arguments of a kerne
 ROWS = ("indices", "values", "other_indices", "other_values")
 
 
-def text_of(function: Any) -> str:
+def module_text(function: Any) -> str:
     """Return a module that defines a function as it is written, below what it uses from outside.
 
     Raises UserError for what cannot be written down.
@@ -29,9 +29,9 @@ def text_of(function: Any) -> str:
 
 
 def lines_of(function: FunctionType) -> dict[str, Any]:
-    """Return the file of a function, and by line of its text (`text_of`) the line where that was written."""
+    """Return the file of a function, and by line of `module_text` the line where that was written."""
     lines, first = _definition_lines(function)
-    above = text_of(function).count("\n") - len(lines)
+    above = module_text(function).count("\n") - len(lines)
     numbers = {str(above + number): first + number - 1 for number in range(1, len(lines) + 1)}
     return {"file": inspect.getsourcefile(function), "lines": numbers}
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from omkl.data.registered_data import Registered
 
 
-Rows = list[dict[str, Any]]
+Listing = list[dict[str, Any]]
 
 
 def learners() -> "pd.DataFrame":
@@ -35,13 +35,13 @@ def papers() -> "pd.DataFrame":
     return _frame([{"name": name, "kind": kind, "shows": shows} for kind, name, shows in rows], "name")
 
 
-def _frame(rows: Rows, index: str) -> "pd.DataFrame":
+def _frame(rows: Listing, index: str) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame(rows).set_index(index)
 
 
-def learner_rows() -> Rows:
+def learner_rows() -> Listing:
     """Return what `omkl list algos` prints, and in other formats than text also label to source."""
     from omkl.api.learner_help import first_sentence, memory_of, of_tasks, rank_of
     from omkl.config import learner_specs
@@ -65,7 +65,7 @@ def learner_rows() -> Rows:
     ]
 
 
-def group_rows() -> Rows:
+def group_rows() -> Listing:
     """Return what `omkl list groups` prints."""
     from omkl.config.learners import ALL, groups, meanings
 
@@ -81,7 +81,7 @@ def group_rows() -> Rows:
     ]
 
 
-def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
+def data_rows(sets: "Iterable[Registered] | None" = None) -> Listing:
     """Return what `omkl list data` prints, of these data sets or of all."""
     from omkl.data import registered, registry
 
@@ -95,7 +95,7 @@ def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
     return rows
 
 
-def pool_rows() -> Rows:
+def pool_rows() -> Listing:
     """Return what `omkl list pools` prints."""
     from omkl.config import kernel_pools, pool_names
     from omkl.config.parameters import kernels_text
@@ -112,7 +112,7 @@ def pool_rows() -> Rows:
     ]
 
 
-def kernel_rows() -> Rows:
+def kernel_rows() -> Listing:
     """Return what `omkl list kernels` prints."""
     from omkl.api.learner_help import of_tasks
     from omkl.config.kernel_kinds import kernel_kinds
@@ -133,7 +133,7 @@ def kernel_rows() -> Rows:
     ]
 
 
-def paper_rows() -> Rows:
+def paper_rows() -> Listing:
     """Return what `omkl list papers` prints."""
     from omkl.publications import paper_names, read_paper
 
@@ -146,7 +146,7 @@ def paper_rows() -> Rows:
     return [{"command": f"omkl {verb} {name}", "shows": shows} for verb, name, shows in rows]
 
 
-def measure_rows() -> Rows:
+def measure_rows() -> Listing:
     """Return what `omkl list measures` prints."""
     from omkl.tasks import listed_measures
 
@@ -161,7 +161,7 @@ def measure_rows() -> Rows:
     ]
 
 
-KINDS: dict[str, tuple[Callable[[], Rows], str]] = {
+KINDS: dict[str, tuple[Callable[[], Listing], str]] = {
     "algos": (learner_rows, "learners: what they do, their memory, and their rank when tuned"),
     "data": (data_rows, "registered data sets: examples, features, task, and where each is found"),
     "groups": (group_rows, "groups of learners, for algo=budget and the like"),
@@ -172,14 +172,14 @@ KINDS: dict[str, tuple[Callable[[], Rows], str]] = {
 }
 
 
-def list_rows(kind: str | None) -> Rows:
+def list_rows(kind: str | None) -> Listing:
     """Return what `omkl list KIND` prints; without a kind, the kinds."""
     if kind is not None:
         return KINDS[kind][0]()
     return [{"command": f"omkl list {name}", "lists": text} for name, (_, text) in KINDS.items()]
 
 
-def shown_of(kind: str | None, rows: Rows) -> Rows:
+def shown_of(kind: str | None, rows: Listing) -> Listing:
     """Return the columns that a text shows of these rows: of learners the first ones, else all."""
     if kind != "algos":
         return rows

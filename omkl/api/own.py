@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from omkl.api.call import setting_of
-from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, text_of
+from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, module_text
 from omkl.api.learner_help import of_tasks
 from omkl.api.results import Shown
 from omkl.config import members_of
@@ -262,7 +262,7 @@ def kernel(
     [2]
     """
     function = cast(FunctionType, getattr(function, "py_func", function))
-    text = text_of(function)
+    text = module_text(function)
     name = function.__name__
     defaults = defaults_of(function) | defaults
     _check_parameters(function, defaults, domains)

@@ -21,7 +21,7 @@ from omkl.reports.symbols import in_symbols
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-    from omkl.reports.ranks import Ranks
+    from omkl.reports.ranks import AverageRanks
 
 
 ENDINGS = (".png", ".pdf", ".svg")
@@ -86,7 +86,7 @@ class Figure:
     note: str = ""
     warnings: Sequence[str] = ()
     command: str = ""
-    ranks: "Ranks | None" = None
+    ranks: "AverageRanks | None" = None
     instead: str = ""
 
     def draw(self) -> "MplFigure":

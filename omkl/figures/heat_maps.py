@@ -13,7 +13,7 @@ from omkl.figures.figure_names import join_notes
 from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.figures.scales import LETTER
 from omkl.figures.sensitivity import line_panel
-from omkl.figures.sweep_grid import basis_of_grid, levels_note, points_of
+from omkl.figures.sweep_grid import basis_of_grid, grid_points, levels_note
 from omkl.figures.tick_texts import tick_texts
 from omkl.reports.measures import best_first, best_of, learners_of, measure_in
 from omkl.reports.symbols import symbol
@@ -126,7 +126,7 @@ def _draw_maps(maps: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str)
             axes.set_ylabel(symbol(part.axes[1]) if any(part.ticks[0]) else "")
         else:
             (axis,) = part.axes
-            line_panel(axes, points_of(part.table, axis), {part.line: styles[part.line]}, True, ring)
+            line_panel(axes, grid_points(part.table, axis), {part.line: styles[part.line]}, True, ring)
             axes.set_ylabel(part.measure.title)
         names = [name for name, shown in zip((part.data, part.line), several, strict=True) if shown]
         panel_grid.panel_title(axes, " · ".join(names) or f"{part.data} · {part.line}")

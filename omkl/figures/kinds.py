@@ -14,7 +14,7 @@ from omkl.figures.figure import Figure
 from omkl.figures.figure_names import file_stem
 from omkl.figures.matrices import confusion
 from omkl.figures.rank_diagram import rank_figure
-from omkl.figures.reliability import reliability
+from omkl.figures.reliability import reliability_diagram
 from omkl.figures.sweeps import sweep_figure
 from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks
@@ -60,7 +60,7 @@ def _made(
     if kind == "confusion":
         return confusion(cells, expected, rows)
     if kind == "calibration":
-        return reliability(cells, expected, rows)
+        return reliability_diagram(cells, expected, rows)
     summary = summary_of_rows(rows, cells, expected).assign(per_data=[row.per_data for row in rows])
     if kind == "ranks":
         return rank_figure(average_ranks(summary), command=expected.command)

@@ -9,7 +9,7 @@ from omkl.figures.figure import Figure
 from omkl.figures.figure_names import join_notes
 from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.reports import captions
-from omkl.reports.ranks import MOST_REASONS, Ranks
+from omkl.reports.ranks import MOST_REASONS, AverageRanks
 from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _ROW = 0.17  # inches, of a label in the diagram; everything below the scale is 
 _BETWEEN = 0.45  # rows between bars
 
 
-def rank_figure(averaged: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
+def rank_figure(averaged: AverageRanks, *, name: str = "ranks", **more: Any) -> Figure:
     """Return the diagram of average ranks, of the best of many learners; or the sentence in its place."""
     # In the order of the table, so that colours are those of the learners' curves.
     learners = [line for line in averaged.each if line in averaged.drawn and line not in averaged.yardsticks]
@@ -39,7 +39,7 @@ def rank_figure(averaged: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
     return Figure(name, make, note="" if nothing else text, ranks=averaged, instead=nothing, **more)
 
 
-def _last_rank(averaged: Ranks) -> int:
+def _last_rank(averaged: AverageRanks) -> int:
     """Return the end of the diagram's scale, which begins at 1."""
     return max(len(averaged.drawn), int(np.ceil(max(averaged.drawn.values()))))
 
@@ -57,7 +57,7 @@ def _sentence(text: str) -> "MplFigure":
     return drawn
 
 
-def _diagram(averaged: Ranks, styles: dict[str, LineStyle]) -> "MplFigure":
+def _diagram(averaged: AverageRanks, styles: dict[str, LineStyle]) -> "MplFigure":
     """Draw a scale, best at the left, with labels; a thick bar joins learners that do not differ.
 
     The better half is at the left.

@@ -34,7 +34,7 @@ class Reliability:
     right: np.ndarray
 
 
-def reliability(cells: "pd.DataFrame", expected: ReportPlan, rows: list[Row] | None = None) -> Figure:
+def reliability_diagram(cells: "pd.DataFrame", expected: ReportPlan, rows: list[Row] | None = None) -> Figure:
     """Return reliability diagrams of the learners' rows; of the yardsticks' only where there are no others.
 
     The bins are those of the expected calibration error, of all repetitions together. Raises UserError where

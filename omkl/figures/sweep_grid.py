@@ -25,7 +25,7 @@ def basis_of_grid(grid: "pd.DataFrame") -> str:
     return captions.basis(int(grid["reps"].max()), grid["order"])
 
 
-def points_of(grid: "pd.DataFrame", axis: str) -> "pd.DataFrame":
+def grid_points(grid: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
     errors: dict[str, Any] = {f"y_{part}": errors_of(grid, part) for part in ("mean", "std")}
     errors["y_label"] = [measure_of(row).title for row in grid.to_dict("records")]

@@ -12,7 +12,7 @@ from omkl.figures.heat_maps import map_figure
 from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.figures.scales import axis_limits, beyond
 from omkl.figures.sensitivity import sensitivity
-from omkl.figures.sweep_grid import basis_of_grid, names_of_grid, points_of
+from omkl.figures.sweep_grid import basis_of_grid, grid_points, names_of_grid
 from omkl.reports import captions
 from omkl.reports.measures import best_first, best_of, learners_of, measure_in, yardsticks_of
 from omkl.reports.summary import axes_of, grid_table
@@ -45,7 +45,7 @@ def sweep_figure(
         return None
     if len(axes) == 1:
         ((axis, values),) = axes.items()
-        return sensitivity(points_of(grid, axis), ring=best_of(grid), values=values, **about)
+        return sensitivity(grid_points(grid, axis), ring=best_of(grid), values=values, **about)
     return map_figure(grid, axes, about) if len(axes) == 2 else _dots(grid, about)
 
 

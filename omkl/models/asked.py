@@ -11,7 +11,7 @@ from omkl.rounds.overflow import check_scores
 from omkl.rounds.scored import has_std, scored, variance_of
 from omkl.tasks import WITHIN_95
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a CSR matrix: indptr, indices, values
+CsrArrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a CSR matrix: indptr, indices, values
 
 
 def score(learner: Learner, *rows: np.ndarray) -> np.ndarray:

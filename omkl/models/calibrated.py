@@ -3,7 +3,7 @@
 import numpy as np
 
 from omkl.engine.stream import Stream, Trace
-from omkl.models.asked import Rows, noted_scores, probabilities, score
+from omkl.models.asked import CsrArrays, noted_scores, probabilities, score
 from omkl.passes.calibration import Calibration, said_in
 from omkl.passes.said import Said
 from omkl.rounds.learner import Learner
@@ -21,7 +21,7 @@ def calibrate(calibration: Calibration | None, model: Learner, stream: Stream, t
     calibration.learn(said_in(model.spec, calibration.task, stream, trace))
 
 
-def class_probabilities(model: Learner, calibration: Calibration | None, rows: Rows) -> np.ndarray:
+def class_probabilities(model: Learner, calibration: Calibration | None, rows: CsrArrays) -> np.ndarray:
     """Return the probabilities (n, C) of all classes, of the learner's own or by its calibration."""
     if calibration is None:
         return probabilities(model, *rows)

@@ -18,7 +18,7 @@ from omkl.rounds.learner import Learner
 from omkl.rounds.overflow import check_rows
 
 
-def check_fits(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
+def check_sizes(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
     try:
         check_rows(learner.growth, indptr, values, rounds)
     except ValueError as error:
@@ -35,7 +35,7 @@ def rows_of_file(model: SavedModel, path: Path, labelled: bool) -> tuple[Iterato
 
     def check(examples: Examples, kept: int) -> None:
         rounds = model.progress.rounds + kept if labelled else 1
-        check_fits(model.learner, examples.indptr, examples.values, rounds, str(tally.path))
+        check_sizes(model.learner, examples.indptr, examples.values, rounds, str(tally.path))
 
     return rows_like(model.about, model.learner.d, path, labelled, tally, check), tally
 
@@ -66,7 +66,7 @@ def rows_in_memory(
         labels, kept = None if y is None else in_rows_of(X, y), np.arange(count)
     if examples.d > learner.d:
         raise UserError(f"data: column {examples.d}; the model has {counted(learner.d, 'feature')}")
-    check_fits(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
+    check_sizes(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
     if labelled and labels is None:
         raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
     tally.rows, tally.kept, numbers = count, len(kept), None

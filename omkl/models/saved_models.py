@@ -17,7 +17,7 @@ from omkl.data.preparing.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.models import model_file
-from omkl.models.new_data import check_fits
+from omkl.models.new_data import check_sizes
 from omkl.models.saved_model import SavedModel, calibrate_model, calibration_of
 from omkl.others.names import Names
 from omkl.passes.calibration import asked_for
@@ -78,7 +78,7 @@ def fit_model(plan: Plan) -> SavedModel:
         scaling=scaling,
         names=Names.of(dataset),
     )
-    check_fits(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
+    check_sizes(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
     progress = Progress(dataset.task)
     trace, _ = learner.run(stream, progress=progress)
     about = {**described_data(data), "order": plan.order, "seed": plan.seed}

@@ -28,7 +28,7 @@ from omkl.others.adapters import NOTHING, Saying, adapter
 from omkl.others.making import make_estimator
 from omkl.others.names import UNNAMED, Names
 from omkl.rounds.scaling import Scaling
-from omkl.rounds.units import in_units, surprise
+from omkl.rounds.units import in_units, nlpd_of
 
 FEW = 10  # rows after which an estimator may still have nothing to predict
 SETTLED = 30  # rows after which it has numbers: a Gaussian needs two rows of each class
@@ -113,7 +113,7 @@ class Estimator:
         if not self.classes:
             has_variance = trace.further[:, 1] >= 0.0
             error = (stream.y - trace.score)[has_variance]
-            trace.further[has_variance, 0] = surprise(error, trace.further[has_variance, 1])
+            trace.further[has_variance, 0] = nlpd_of(error, trace.further[has_variance, 1])
         if units is not None:
             in_units(trace, units, given.y, self.spec)
         return trace, seconds

@@ -10,7 +10,7 @@ from omkl.pages.documents import Filed, Page, Section
 from omkl.pages.runs import origin_sections
 from omkl.publications.claims import UNKNOWN, YES, claims_of
 from omkl.publications.compare import AGREES, DIFFERS, Compared, compare_rows
-from omkl.publications.data_sizes import sizes
+from omkl.publications.data_sizes import table_of_sizes
 from omkl.publications.digest import digest
 from omkl.publications.paper import FEW, Item, Paper, Run, as_list, enumerated
 from omkl.publications.paper import KINDS as OF_ITEMS
@@ -91,7 +91,7 @@ def paper_page(paper: Paper, selection: Selection, command: str, outcome: "Outco
         [paper.cite],
         command,
         [*warnings, *page.warnings],
-        answer_of(paper, page.verdicts, page.claimed),
+        paper_answer(paper, page.verdicts, page.claimed),
         list(dict.fromkeys(part.run.command for part in work.parts)),
     )
 
@@ -121,7 +121,7 @@ class _Parts:
         """Return the section of a table; one that cannot be made says why."""
         command = self.selection.command("table", item.name)
         if item.kind == "sizes":
-            listed = sizes(self.paper, item, self.selection)
+            listed = table_of_sizes(self.paper, item, self.selection)
             return Section(listed.title, [Filed(_stem(item), listed.table)])
         if item.kind == "digest":
             answers = digest(self.paper, item, self.selection, stored=True)
@@ -231,7 +231,7 @@ APART_FROM = ("as printed", "with cosine-normalised kernels", "beyond the paper"
 _COUNTS = ("no reason", "one reason", "two reasons", "three reasons", "four reasons", "five reasons")
 
 
-def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[str, Any]]) -> list[str]:
+def paper_answer(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line on how much of a paper is reproduced, and the points of its ``answer``.
 
     verdicts: of the published values (compare)    claims: as their table holds them

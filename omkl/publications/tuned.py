@@ -164,7 +164,7 @@ def tuning_rule(run: Run) -> "tuple[Rule, Cuts]":
 
 
 @dataclass(frozen=True)
-class Step:
+class SetToTune:
     """The races of a run on one data set, none where all has been tuned."""
 
     run: Run
@@ -173,7 +173,7 @@ class Step:
     cuts: Cuts
 
 
-def tuning_steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
+def tuning_steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[SetToTune]:
     """Yield the runs on each data set, small ones first, learners of a folder last; plans: by a run's name.
 
     again: with the races of what has been tuned
@@ -188,7 +188,9 @@ def tuning_steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False)
         rule, cuts = tuning_rule(run)
         lacking = split_tuned(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
-        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed_in(run)), cuts)
+        yield SetToTune(
+            run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed_in(run)), cuts
+        )
 
 
 def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
@@ -234,12 +236,12 @@ def tune_page(
     return False, broken
 
 
-def _held(step: Step, plans: "Mapping[str, Plan]") -> list[Plan]:
+def _held(step: SetToTune, plans: "Mapping[str, Plan]") -> list[Plan]:
     """Return the plans of what is reported of a step."""
     return split_tuned(step.run, replace(plans[step.run.name], data=(step.data,)))[0]
 
 
-def tune_step(step: Step, **how: Any) -> "list[Tuned]":
+def tune_step(step: SetToTune, **how: Any) -> "list[Tuned]":
     """Run the races of a step and keep the winners; how: of ``run_plans``."""
     from omkl.runs.tuning import run_races
 
@@ -248,7 +250,7 @@ def tune_step(step: Step, **how: Any) -> "list[Tuned]":
     return ends
 
 
-def _keep(step: Step, ends: "list[Tuned]") -> None:
+def _keep(step: SetToTune, ends: "list[Tuned]") -> None:
     paper = step.run.paper
     content = {run: dict(sets) for run, sets in _winners(paper).items()}
     choices = content.setdefault(step.run.name, {})

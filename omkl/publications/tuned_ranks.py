@@ -9,7 +9,7 @@ from omkl.reports.captions import some
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.reports.ranks import Ranks
+    from omkl.reports.ranks import AverageRanks
 
 
 def not_tuned(work: PaperPlans, command: str) -> list[str]:
@@ -24,7 +24,7 @@ def not_tuned(work: PaperPlans, command: str) -> list[str]:
     return [f"NOT TUNED YET, so without rows: {'; '.join(lines)}; {command} tunes them"] if lines else []
 
 
-def ranks_of_grid(grid: "pd.DataFrame", sets: Sequence[str]) -> "Ranks":
+def ranks_of_grid(grid: "pd.DataFrame", sets: Sequence[str]) -> "AverageRanks":
     """Return the ranks of the rows that have finished all of these data sets; rivals may lack some."""
     from omkl.reports.ranks import average_ranks
 

@@ -33,7 +33,7 @@ DRAWN = 10  # learners of a diagram; a table has all
 
 
 @dataclass(frozen=True)
-class Ranks:
+class AverageRanks:
     """Average ranks of k learners over N data sets and the tests on them.
 
     average: rank by learner, best (lowest) first    each: ranks, a row per data set, a column per learner
@@ -109,7 +109,7 @@ def _group(names: tuple[str, ...], count: int) -> str:
     return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"
 
 
-def average_ranks(summary: "pd.DataFrame") -> Ranks:
+def average_ranks(summary: "pd.DataFrame") -> AverageRanks:
     """Rank the rows of a summary (summary.summary_of) on each data set by the measure that compares them.
 
     Over the permutations that all complete rows of the data set have run (the column ``ranked``).
@@ -142,7 +142,7 @@ def average_ranks(summary: "pd.DataFrame") -> Ranks:
     return replace(ranks, yardsticks=yardsticks, least=best_of(grid) or "lowest", equal=equal)
 
 
-def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:
+def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> AverageRanks:
     """Rank learners (columns) on data sets (rows), the lowest value first; ties get the mean of their ranks.
 
     Source: J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006), 3.2.
@@ -165,7 +165,7 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     cd = critical_difference(k, n, alpha)
     groups = tuple(tuple(average)[first:stop] for first, stop in maximal_groups([*average.values()], cd))
     equal = pd.Series(0.0, index=values.index)
-    return Ranks(average, ranks, left_out, friedman(numbers), cd, groups, alpha, values, equal)
+    return AverageRanks(average, ranks, left_out, friedman(numbers), cd, groups, alpha, values, equal)
 
 
 # ------------------------------------------------------------------ one learner against each of the others
@@ -187,7 +187,7 @@ _TERMS = [
 ]
 
 
-def comparison(ranks: Ranks, first: str = "") -> Table:
+def comparison(ranks: AverageRanks, first: str = "") -> Table:
     """Return how one learner compares with each of the others over the data sets of the ranks.
 
     first: a learner of the ranks; that of the lowest average rank where none is named

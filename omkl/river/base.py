@@ -31,7 +31,7 @@ from omkl.estimators.make import (
     planned_rounds,
     warn_of_rounds,
 )
-from omkl.models.asked import Rows, check_std, interval_ends, predicted_classes, score, score_and_std
+from omkl.models.asked import CsrArrays, check_std, interval_ends, predicted_classes, score, score_and_std
 from omkl.models.calibrated import class_probabilities
 from omkl.passes.packing import with_classes
 from omkl.passes.platt import Platt
@@ -115,7 +115,7 @@ class Model(Copied):
 
     @property
     def n_seen_(self) -> int:
-        """Rows learnt."""
+        """CsrArrays learnt."""
         return self._progress.rounds if "_progress" in self.__dict__ else 0
 
     @property
@@ -188,7 +188,7 @@ class Model(Copied):
             return 0.0
         return float(score(self._model, *self._row(x))[0])
 
-    def _row(self, x: Mapping[Hashable, Any]) -> Rows:
+    def _row(self, x: Mapping[Hashable, Any]) -> CsrArrays:
         """Return a row to be predicted, as CSR arrays."""
         self._current()
         columns, values, d = self._columns.row(x, learn=False)
@@ -304,7 +304,7 @@ class Classifier(Model, base.Classifier):
 
     @property
     def mistakes_(self) -> int:
-        """Rows learnt whose prediction before the update was wrong."""
+        """CsrArrays learnt whose prediction before the update was wrong."""
         return int(self._progress.total) if "_progress" in self.__dict__ else 0
 
     @property

@@ -25,6 +25,7 @@ from omkl.engine.running_ranks import (
 from omkl.engine.running_scale import scale_rows, see_rows
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import UserError
+from omkl.state.array import padded
 from omkl.state.resource import Arrays
 
 LEAST_VALUES, MOST_VALUES = 2**10, 2**20  # that sparse rows' ranks are among: 20 MB at most
@@ -79,7 +80,7 @@ class Deviations:
         """Return a stream scaled. Raises UserError for numbers whose squares overflow."""
         new, stats, begun = room_for(stream, spans, self.rows.shape[2]), self.rows.copy(), self.begun.copy()
         for start, stop, is_dense in spans:
-            rows, n = csr(part(stream, start, stop)), seen + start
+            rows, n = csr_arrays(part(stream, start, stop)), seen + start
             new.used = scale_rows(*rows, is_dense, learn, stats, begun, n, *new.target, start, new.used)
         if not np.isfinite(stats).all():
             largest = np.abs(stream.values).max(initial=0.0)
@@ -89,12 +90,12 @@ class Deviations:
     def see(self, stream: Stream, spans: Sequence[Span], seen: int) -> None:
         """Count the rows of a stream as seen."""
         for start, stop, is_dense in spans:
-            rows = csr(part(stream, start, stop))
+            rows = csr_arrays(part(stream, start, stop))
             see_rows(*rows, is_dense, self.rows, self.begun, seen + start)
 
     def add_features(self, d: int) -> None:
         """Go on with d features; the new ones were 0 so far."""
-        self.rows = wider(self.rows, d)
+        self.rows = padded(self.rows, (2, 4, d))
 
     def arrays(self) -> Arrays:
         """Return its arrays by name."""
@@ -147,7 +148,7 @@ class Ranks:
         if self.window is None:
             self._make_room(rows)
             new.used = rank_sparse_rows(
-                *csr(rows), goes_on, self.recent, *new.target, first, new.used, scores
+                *csr_arrays(rows), goes_on, self.recent, *new.target, first, new.used, scores
             )
             return
         X = _columns(rows, self.d)
@@ -161,7 +162,7 @@ class Ranks:
     def _see(self, rows: Stream) -> None:
         if self.window is None:
             self._make_room(rows)
-            see_sparse_rows(*csr(rows), self.recent)
+            see_sparse_rows(*csr_arrays(rows), self.recent)
         else:
             see_columns(_columns(rows, self.d), self.window, self.count)
             self.count += rows.T
@@ -214,9 +215,8 @@ class Ranks:
         """Go on with d features; the new ones were 0 so far."""
         self.d = d
         if self.window is not None:
-            self.window = np.pad(self.window, ((0, d - len(self.window)), (0, 0)))
-        more = d - self.recent.head.size
-        self.recent = self.recent._replace(head=np.pad(self.recent.head, (0, more), constant_values=-1))
+            self.window = padded(self.window, (d, WINDOW))
+        self.recent = self.recent._replace(head=padded(self.recent.head, (d,), -1))
 
     def arrays(self) -> Arrays:
         """Return the rows that are held, as a CSR matrix whose stored zeros are gaps."""
@@ -249,18 +249,12 @@ def _lists(d: int, most: int) -> Recent:
     )
 
 
-def csr(rows: Stream) -> tuple[np.ndarray, ...]:
+def csr_arrays(rows: Stream) -> tuple[np.ndarray, ...]:
     """Return the arrays of a stream's rows as compiled code takes them."""
     return rows.order, rows.indptr, rows.indices, rows.values
 
 
 def _columns(rows: Stream, d: int) -> np.ndarray:
     X = np.empty((d, rows.T))
-    columns_of(*csr(rows), X)
+    columns_of(*csr_arrays(rows), X)
     return X
-
-
-def wider(stats: np.ndarray, d: int) -> np.ndarray:
-    """Return an array whose last axis has room for d features."""
-    more = [(0, 0)] * (stats.ndim - 1)
-    return np.pad(stats, [*more, (0, max(d - stats.shape[-1], 0))])

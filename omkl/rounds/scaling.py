@@ -19,9 +19,10 @@ from omkl.data.dataset import Dataset
 from omkl.engine.running_scale import fill_gaps, has_gaps, scale_targets, see_values
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError
-from omkl.rounds.feature_scales import Deviations, NewRows, Ranks, Span, csr, row_lengths, wider
+from omkl.rounds.feature_scales import Deviations, NewRows, Ranks, Span, csr_arrays, row_lengths
 from omkl.rounds.steps import Rounds, Step, Stepping
 from omkl.rounds.units import Units, in_units
+from omkl.state.array import padded
 from omkl.state.resource import LARGEST_COUNT, Arrays
 
 WHOLE = ("standard", "minmax")  # of targets, over all of them
@@ -125,7 +126,7 @@ class Scaling(Step):
         if not self.gaps and not has_gaps(stream.order, stream.indptr, stream.values):
             return stream
         new = NewRows(stream, int(row_lengths(stream).sum()))
-        new.used = fill_gaps(*csr(stream), learn, self.means.copy(), int(self.seen[0]), new.target)
+        new.used = fill_gaps(*csr_arrays(stream), learn, self.means.copy(), int(self.seen[0]), new.target)
         return new.made()
 
     def _spans(self, stream: Stream, learn: bool) -> tuple[list[Span], tuple[int, bool]]:
@@ -168,7 +169,7 @@ class Scaling(Step):
             spans, self.density[:] = self._spans(rows, True)
             self.features.see(rows, spans, int(self.seen[0]))
         if self.fills:
-            see_values(*csr(stream), self.means)
+            see_values(*csr_arrays(stream), self.means)
         self.seen += stream.T
         if self.target == "online":
             y = np.empty((4, stream.T))
@@ -193,7 +194,7 @@ class Scaling(Step):
         if self.features is not None:
             self.features.add_features(d)
         if self.fills:
-            self.means = wider(self.means, d)
+            self.means = padded(self.means, (3, d))
 
     # ------------------------------------------------------------------ saved
 
@@ -253,8 +254,8 @@ def _load_compiled(scale: str | None) -> None:
     """Load what is compiled, or compile it, before a clock starts."""
     row = make_stream(np.array([0, 1]), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
     has_gaps(row.order, row.indptr, row.values)
-    fill_gaps(*csr(row), False, np.zeros((3, 1)), 0, NewRows(row, 1).target)
-    see_values(*csr(row), np.zeros((3, 1)))
+    fill_gaps(*csr_arrays(row), False, np.zeros((3, 1)), 0, NewRows(row, 1).target)
+    see_values(*csr_arrays(row), np.zeros((3, 1)))
     scale_targets(row.y, False, np.zeros(3), *np.zeros((4, 1)))
     if scale is not None:
         features, spans = FEATURES[scale](1), [Span(0, 1, True), Span(0, 1, False)]

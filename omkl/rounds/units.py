@@ -50,11 +50,11 @@ def in_units(trace: Trace, units: Units, y: np.ndarray, spec: LearnerSpec) -> No
     else:
         has_width &= ~(variance <= 0.0)
         density = [variance] if (degrees := told.get("degrees")) is None else [variance, degrees]
-        nlpd[has_width] = surprise((y - trace.score)[has_width], *(each[has_width] for each in density))
+        nlpd[has_width] = nlpd_of((y - trace.score)[has_width], *(each[has_width] for each in density))
     nlpd[~has_width] = UNRECORDED
 
 
-def surprise(error: np.ndarray, variance: np.ndarray, degrees: np.ndarray | None = None) -> np.ndarray:
+def nlpd_of(error: np.ndarray, variance: np.ndarray, degrees: np.ndarray | None = None) -> np.ndarray:
     """Return -log p of errors (n,) under a density of mean 0 and these variances (n,).
 
     degrees (n,): of freedom of Student's t with the same 95 % interval; None for the normal density

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from omkl.engine.stream import Stream
     from omkl.estimators import make
     from omkl.models import asked
-    from omkl.models.asked import Rows
+    from omkl.models.asked import CsrArrays
     from omkl.rounds import overflow, record, support_vectors
     from omkl.rounds.learner import Learner
 else:
@@ -179,7 +179,7 @@ class OnlineLearner(Copied, BaseEstimator):
             advice = "subtract the means (sklearn.preprocessing.StandardScaler, or scale='online')"
             warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=outside())
 
-    def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
+    def _stream(self, rows: CsrArrays, target: np.ndarray) -> Stream:
         return streams.make_stream(*rows, target, np.arange(len(target)), self._n_classes)
 
     @property
@@ -205,7 +205,7 @@ class OnlineLearner(Copied, BaseEstimator):
         rows = self._rows(X)  # first: it says so where nothing was learnt
         return asked.score(self._model, *rows)
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Any) -> CsrArrays:
         """Return the rows to be predicted."""
         if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
             check_is_fitted(self, "_model")
@@ -216,7 +216,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def _validated(
         self, X: Any, y: Any, classes: Any, reset: bool, learns: bool = True
-    ) -> tuple[Rows, np.ndarray]:
+    ) -> tuple[CsrArrays, np.ndarray]:
         """Return CSR arrays of the rows, and targets as the learner takes them, 1 if not learnt."""
         for name, array in (("X", X), ("y", y)):
             if np.ma.is_masked(array):
@@ -235,7 +235,7 @@ class OnlineLearner(Copied, BaseEstimator):
             self._check_range(rows, learns)
         return rows, self._target(y, X.shape[0], classes, reset) if learns else np.ones(X.shape[0])
 
-    def _check_range(self, rows: Rows, learns: bool) -> None:
+    def _check_range(self, rows: CsrArrays, learns: bool) -> None:
         """Raise ValueError for rows that are too large to be predicted, or learnt."""
         rounds = self._progress.rounds + len(rows[0]) - 1 if learns else 1
         overflow.check_rows(self._model.growth, rows[0], rows[2], rounds)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rounds(Resource):
+class RoundCounter(Resource):
     """The number of rounds of the pass, in an array (1,)."""
 
     form = "RoundsForm"
@@ -138,11 +138,11 @@ class Array(Resource):
             return value
         room = int(state[self.grows][0]) + (stream.T if learn else 0) + 1
         length = min(setup.length(self.shape[-1]), room)
-        return _padded(value, (*value.shape[:-1], max(length, value.shape[-1])))
+        return padded(value, (*value.shape[:-1], max(length, value.shape[-1])))
 
     def follow(self, value: np.ndarray, slots: Mapping[str, int]) -> np.ndarray:
         sides = zip(self.shape, value.shape, strict=True)
-        return _padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
+        return padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
 
     def add_features(self, value: np.ndarray, setup: Setup) -> np.ndarray:
         if not any({"d", "few"} & set(names_in(side)) for side in self.shape):  # a sum of lengths has d last
@@ -196,11 +196,11 @@ def _check_window(window: np.ndarray, now: np.ndarray, used: int, tau: int) -> N
         raise ValueError("the rounds of the window's terms do not fit the rounds learnt")
 
 
-def _padded(array: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """Return an array of this shape that begins with this one and is 0 elsewhere; the same where it fits."""
+def padded(array: np.ndarray, shape: Sequence[int], fill: float = 0) -> np.ndarray:
+    """Return an array of this shape that begins with this one, and has the fill elsewhere."""
     if array.shape == tuple(shape):
         return array
-    larger = np.zeros(shape, array.dtype)
+    larger = np.full(shape, fill, array.dtype)
     larger[tuple(map(slice, array.shape))] = array
     return larger
 

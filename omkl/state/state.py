@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from omkl.state.array import Array, Rounds
+from omkl.state.array import Array, RoundCounter
 from omkl.state.resource import Declared, Resource, Setup
 from omkl.state.vectors import ALL, Expanding, Lifting, Slots
 
@@ -54,7 +54,7 @@ def parse(declared: Any, hyperparameters: Mapping[str, Any]) -> dict[str, Resour
 
 def _parsed(written: Any, names: Declared) -> Resource:
     if written == "rounds":
-        return Rounds()
+        return RoundCounter()
     kinds = [kind for kind in _KINDS if isinstance(written, Mapping) and kind in written]
     if len(kinds) != 1:
         raise ValueError(f"must be 'rounds' or have exactly one of the keys {', '.join(_KINDS)}")

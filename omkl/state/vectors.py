@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from omkl.state.array import padded
 from omkl.state.resource import LARGEST_COUNT, Arrays, Declared, Resource, Setup, between, saved_array
 
 if TYPE_CHECKING:
@@ -367,7 +368,7 @@ class Slots(Stores):
 
     def add_classes(self, arrays: Arrays, setup: Setup) -> Arrays:
         A = arrays["A"]
-        return {**arrays, "A": np.pad(A, [(0, 0), (0, 0), (0, setup.classes - A.shape[-1])])}
+        return {**arrays, "A": padded(A, (*A.shape[:-1], setup.classes))}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import numpy as np
 from omkl.engine.kernels import Pool, form_of
 from omkl.engine.slot_values import slot_values
 from omkl.theorems.case import MISTAKES, SHARE, TRUNCATION, VECTORS, Bound, Case, refused
-from omkl.theorems.rerun import Fit, Repetition
+from omkl.theorems.rerun import Fit, Repetition, matrix_of_rows
 
 _MOST = 4000  # terms whose norm is computed; older ones have shrunk further
 _ROUNDS = 4  # of choosing mu for g, then g for mu
@@ -325,14 +325,11 @@ def truncated_norm(case: Case, run: Repetition, shrink: float, tau: int, steps: 
     shrink: what is left of a coefficient after each round    steps: of labels and scores (T,) the
     coefficients when they were new. Of more than _MOST terms the newest count.
     """
-    from scipy.sparse import csr_matrix
-
     dataset, order = run.stream
     age = np.arange(order.size)[::-1]
     left = steps(run.y, run.scores) * shrink ** age.astype(float)
     dropped = np.flatnonzero((age >= tau) & (left != 0.0))[-_MOST:]
-    X = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=(dataset.T, dataset.d))
-    X = X[order[dropped]]
+    X = matrix_of_rows(dataset)[order[dropped]]
     norm2 = left[dropped] @ values_between(case.batch.pool, X, X) @ left[dropped]
     return float(np.sqrt(max(norm2, 0.0)))
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from omkl.data import Dataset
     from omkl.passes.cell import Cell
 
@@ -125,6 +127,13 @@ class Fit:
         return float(np.maximum(0.0, 1.0 - s * self.margins).sum())
 
 
+def matrix_of_rows(dataset: "Dataset") -> "csr_matrix":
+    """Return the rows of a data set as a matrix (T, d)."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=(dataset.T, dataset.d))
+
+
 class Batch:
     """A data set and a pool of kernels, with the batch solutions computed so far.
 
@@ -132,8 +141,6 @@ class Batch:
     """
 
     def __init__(self, dataset: "Dataset", pool: dict[str, Any], rows: int = ROWS) -> None:
-        from scipy.sparse import csr_matrix
-
         from omkl.data import compact
         from omkl.engine.kernels import make_pool
         from omkl.engine.slot_values import self_values
@@ -142,8 +149,7 @@ class Batch:
         self.content, self.spec, self.kernels = dataset.content_hash, pool, pool["kernels"]
         self.T, self.y = dataset.T, np.asarray(dataset.y)
         self.pool, self.m = make_pool(pool["kernels"], pool["normalise"]), len(pool["kernels"])
-        shape = (dataset.T, dataset.d)
-        self.X = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)
+        self.X = matrix_of_rows(dataset)
         self.own = self_values(self.pool, self.X)
         self.picked = np.unique(np.linspace(0, self.T - 1, min(rows, self.T)).round().astype(int))
         self._fits: dict[tuple[int, float], Fit] = {}
@@ -336,8 +342,6 @@ def same_in_time(scaling: Mapping[str, str]) -> bool:
 
 def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     """Return what fixed functions need of a repetition, its learner before the pass, and its stream."""
-    from scipy.sparse import csr_matrix
-
     from omkl import seeds
     from omkl.engine.stream import make_stream
     from omkl.rounds.learner import Learner
@@ -353,7 +357,7 @@ def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     learner = Learner(cell.spec, cell.params, cell.kernel_pool, dataset.d, seed, 1, stream.T)
     targets = known_targets(cell.data, cell.order, cell.rep)
     path = None if targets is None else (targets[order] - place) / width
-    rows = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=(dataset.T, dataset.d))
+    rows = matrix_of_rows(dataset)
     F = learner.state["F"]
     angles = np.asarray(rows[order] @ F.V).reshape(stream.T, learner.m, -1).swapaxes(0, 1)
     z = F.scale * np.concatenate([np.sin(angles), np.cos(angles)], axis=2)

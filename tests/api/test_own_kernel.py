@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 
 import omkl
-from omkl.api.kernel_text import text_of
+from omkl.api.kernel_text import module_text
 from omkl.cli import main
 from omkl.engine.called_kernels import next_pair
 from omkl.errors import UserError
@@ -59,9 +59,9 @@ def nothing_extended(monkeypatch):
 
 def test_the_text_is_a_module_of_its_own():
     space = {}
-    exec(text_of(cauchy), space)
+    exec(module_text(cauchy), space)
     assert space["cauchy"](2.0, 3.0, 4.0, 0.5) == cauchy(2.0, 3.0, 4.0, 0.5)
-    exec(text_of(first), space)
+    exec(module_text(first), space)
     row = np.array([2], np.int32), np.array([0.5])
     assert space["first"](*row, *row) == first(*row, *row) == math.exp(0.25)
 
@@ -73,18 +73,18 @@ def test_a_function_that_uses_what_cannot_be_written(monkeypatch):
         return table[0] * product
 
     with pytest.raises(UserError, match="looked_up uses table, a ndarray"):
-        text_of(looked_up)
+        module_text(looked_up)
     made = njit_in_a_function(2.0)  # of a module, which does not have it
 
     def calls(product, norm2, other_norm2):
         return made(product)
 
     with pytest.raises(UserError, match="calls uses made, a CPUDispatcher: a kernel may use"):
-        text_of(calls)
+        module_text(calls)
     with pytest.raises(UserError, match="written with def"):
-        text_of(lambda product, norm2, other_norm2: product)
+        module_text(lambda product, norm2, other_norm2: product)
     with pytest.raises(UserError, match="written with def"):
-        text_of(math.exp)
+        module_text(math.exp)
 
 
 def test_a_kernel_of_a_function_runs_as_its_formula_s_file(place):
@@ -222,7 +222,7 @@ def _with_more(product, norm2, other_norm2, power=WHOLE, low: "float" = -FAR_AWA
 def test_what_a_kernel_may_use_from_outside():
     """Numbers of numpy, infinity, defaults, and names that a lambda or a comprehension inside uses."""
     space = {}
-    exec(text_of(_with_more), space)
+    exec(module_text(_with_more), space)
     assert space["_with_more"](2.0, 3.0, 4.0, 2, 0.0) == _with_more(2.0, 3.0, 4.0, 2, 0.0) == 0.75 * 4
     assert omkl.kernel(far_or_near)["scale"] == 2.0
     assert omkl.kernel(far_or_near, scale=3.0)["scale"] == 3.0

@@ -11,7 +11,7 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting
 from omkl.cli import main
 from omkl.errors import UserError
 from omkl.figures.kinds import figure_named
-from omkl.figures.reliability import reliability
+from omkl.figures.reliability import reliability_diagram
 from omkl.passes.scores import calibration_error
 from omkl.passes.scores import reliability as bins_of
 from omkl.tasks import BINS
@@ -72,7 +72,7 @@ def test_more_lines_and_sets_than_fit_are_named():
     many = tuple(setting("omkc_dd", beta=n / 20) for n in range(1, 15))
     cells = [cell(which, rep, 5, reliability=[[10, 4, 0.7, 3]]) for which in many for rep in (0, 1)]
     plan = expected(many, ("wdbc",), 2, yardsticks=())
-    figure = reliability(frame(*cells), plan)
+    figure = reliability_diagram(frame(*cells), plan)
     assert "drawn: the first 10 of 14 learners" in figure.note
     assert len(figure.draw().axes[0].get_lines()) == 11
 

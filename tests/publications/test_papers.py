@@ -11,7 +11,7 @@ from support import ROOT
 from omkl import conf
 from omkl.cli import main
 from omkl.errors import UserError
-from omkl.pages.papers import answer_of
+from omkl.pages.papers import paper_answer
 from omkl.paths import extended, published_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper
 from omkl.publications.compare import Value, compare_rows, published_values
@@ -307,7 +307,7 @@ def claim(text, verdict):
 )
 def test_a_page_begins_with_what_was_counted_and_why(changes, verdicts, claims, answer):
     paper = replace(read_paper("omkl"), **{"answer": (), "instead": "", **changes})
-    assert answer_of(paper, verdicts, claims) == answer
+    assert paper_answer(paper, verdicts, claims) == answer
 
 
 @PAPERS
