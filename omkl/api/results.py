@@ -334,7 +334,8 @@ class Results(Shown):
 
         first: a learner's label; if empty, that of the lowest average rank. measure: as in `by`
         """
-        from omkl.reports.ranks import average_ranks, comparison
+        from omkl.reports.pairwise import comparison
+        from omkl.reports.ranks import average_ranks
 
         ranks = average_ranks((self.by(measure) if measure else self).table)
         if first and first not in ranks.average:
@@ -359,7 +360,7 @@ class Results(Shown):
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
         from omkl.figures.costs import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
-        from omkl.reports.summary import grid_table
+        from omkl.reports.grid import grid_table
 
         records = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
         return pareto(costs_of(records, cost), cost).draw()

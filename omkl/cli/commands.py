@@ -510,7 +510,7 @@ def _save(figure: "Figure", args: Namespace, plan: "Plan") -> None:
 
 def _say_about(figure: "Figure") -> None:
     """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
-    from omkl.reports.ranks import comparison
+    from omkl.reports.pairwise import comparison
 
     if figure.instead:
         print_status(figure.instead)

@@ -16,8 +16,8 @@ from omkl.config.parameters import as_typed
 from omkl.config.words import Setting, learner_setting
 from omkl.errors import UserError
 from omkl.schema import DOMAINS, wrong
+from omkl.state.cost import bytes_needed
 from omkl.state.resource import Setup
-from omkl.state.state import bytes_needed
 
 MOST_BYTES = 2**22  # of a member that a file names, of dense rows
 _NAME = re.compile(r"\w+", re.ASCII)

@@ -16,10 +16,11 @@ from omkl.figures.matrices import confusion
 from omkl.figures.rank_diagram import rank_figure
 from omkl.figures.reliability import reliability_diagram
 from omkl.figures.sweeps import sweep_figure
+from omkl.reports.grid import grid_table
 from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.rows import ReportPlan, Row, rows_of
-from omkl.reports.summary import grid_table, summary_of_rows
+from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd

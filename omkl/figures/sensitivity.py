@@ -13,8 +13,8 @@ from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.figures.scales import LETTER, limit_y, plain_log, thousands
 from omkl.figures.sweep_grid import POINTS, basis_of_grid, names_of_grid
 from omkl.figures.tick_texts import tick_texts
+from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.measures import learners_of
-from omkl.reports.summary import axes_of, grid_table
 from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:

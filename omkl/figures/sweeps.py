@@ -14,8 +14,8 @@ from omkl.figures.scales import axis_limits, beyond
 from omkl.figures.sensitivity import sensitivity
 from omkl.figures.sweep_grid import basis_of_grid, grid_points, names_of_grid
 from omkl.reports import captions
+from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.measures import best_first, best_of, learners_of, measure_in, yardsticks_of
-from omkl.reports.summary import axes_of, grid_table
 from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:

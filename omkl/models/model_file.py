@@ -8,7 +8,7 @@ the arrays one after another, little-endian, in the order of the header: [name, 
 zlib (of a symmetric matrix a learner keeps one half)
 
 "model" says learner, revision, hyperparameters, kernels, number of features and (above two) of classes,
-block, scaling, and the state of the random generator. The arrays are those of `omkl.state.state`, those
+block, scaling, and the state of the random generator. The arrays are those of `omkl.state.saved`, those
 of the scaling, whose names begin with a point, and those of widths in medians (`omkl.rounds.widths`), whose
 names begin with @. A stack has the same of each member, whose arrays begin with its number, and "shared", the
 scalings of their rows.

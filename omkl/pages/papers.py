@@ -19,7 +19,7 @@ from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warn
 from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
 from omkl.reports.captions import some
-from omkl.reports.ranks import comparison
+from omkl.reports.pairwise import comparison
 from omkl.reports.results_table import INCOMPLETE
 from omkl.runs.runner import stored_plans
 from omkl.runs.tuning import MANY, MORE_TRIALS, TRIALS

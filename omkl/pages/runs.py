@@ -19,7 +19,8 @@ from omkl.pages.page_tables import data_sets, provenance
 from omkl.reports.answer import answer_of
 from omkl.reports.markdown import prose
 from omkl.reports.measures import PAIR
-from omkl.reports.ranks import average_ranks, comparison
+from omkl.reports.pairwise import comparison
+from omkl.reports.ranks import average_ranks
 from omkl.reports.results_table import (
     AGAIN,
     TableOptions,

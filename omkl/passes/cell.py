@@ -136,8 +136,8 @@ def check_memory(cell: Cell) -> None:
     from omkl.data import compact
     from omkl.engine.running_ranks import WINDOW
     from omkl.rounds.scaling import any_gaps, are_dense
+    from omkl.state.cost import bytes_needed, memory
     from omkl.state.resource import Setup
-    from omkl.state.state import bytes_needed, memory
 
     dataset = cell.data.load()
     d, state = compact(dataset).d, cell.spec.state

@@ -25,7 +25,7 @@ from omkl.rounds.scaling import Scaling
 from omkl.rounds.threads import Threads
 from omkl.stacks.new_learner import new_learner
 from omkl.stacks.stack import Stack
-from omkl.state.state import held_bytes
+from omkl.state.cost import held_bytes
 from omkl.tasks import for_task
 
 
@@ -81,7 +81,7 @@ def run_pass(
     of a novelty detection the examples flagged as novel), confusion (of a
     classification, see omkl.passes.confusion), reliability (of probabilities, see omkl.passes.scores),
     n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
-    pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.state; not of
+    pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.cost; not of
     another package's estimator),
     the measures of omkl.passes.scores and those that the learner reports, those of
     what is held out (`omkl.passes.held_out_rows.on_test_rows`), curve (at most 100 points t,

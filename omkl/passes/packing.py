@@ -22,7 +22,7 @@ from omkl.rounds.support_vectors import stored_vectors
 from omkl.rounds.widths import MARK
 from omkl.stacks.stack import Members, Stack, shared_scalings
 from omkl.state.resource import Arrays
-from omkl.state.state import add_classes, save
+from omkl.state.saved import add_classes, save
 
 MEMBER, SHARED = ":", "shared"  # in the names of arrays: of a stack's members, of the scaling they share
 

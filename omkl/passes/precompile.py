@@ -33,8 +33,9 @@ from omkl.others.making import make_estimator
 from omkl.passes.one_pass import run_pass
 from omkl.paths import safe_children
 from omkl.stacks.new_learner import new_learner
+from omkl.state.cost import memory
 from omkl.state.resource import Setup
-from omkl.state.state import absent, grow_part, limits, make_room, memory
+from omkl.state.state import absent, grow_part, limits, make_room
 
 MOST_NAMES = 8
 EACH = 6  # versions that make another process worth while: it compiles some parts of the engine again

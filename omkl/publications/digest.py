@@ -10,9 +10,9 @@ from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.table_result import TableResult
 from omkl.publications.tuned_ranks import not_tuned, ranks_of_grid
 from omkl.reports import results_table
+from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of
 from omkl.reports.results_table import number
-from omkl.reports.summary import grid_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING
 

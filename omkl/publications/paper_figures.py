@@ -17,8 +17,8 @@ from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, plans_of
 from omkl.reports import captions
+from omkl.reports.grid import grid_table
 from omkl.reports.ranks import average_ranks
-from omkl.reports.summary import grid_table
 from omkl.reports.symbols import symbol
 from omkl.tasks import MEASURES
 

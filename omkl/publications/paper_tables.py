@@ -19,9 +19,10 @@ from omkl.publications.table_result import TableResult
 from omkl.publications.tuned_ranks import not_tuned, ranks_of_grid
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
+from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of
 from omkl.reports.results_table import AGAIN, LEAST, TableOptions, full_table, number, terms_of, word_of
-from omkl.reports.summary import INNER, grid_table
+from omkl.reports.summary import INNER
 from omkl.reports.table import VERDICTS, Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 from omkl.tasks import MEASURES

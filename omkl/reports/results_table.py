@@ -16,6 +16,7 @@ from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
 from omkl.reports.captions import few_rounds, n_cells, one_round, repetitions_of, some
+from omkl.reports.grid import csv_table
 from omkl.reports.measures import (
     MOST_NAMED,
     WORST,
@@ -27,7 +28,6 @@ from omkl.reports.measures import (
 from omkl.reports.origins import made_with, origin_warnings
 from omkl.reports.rows import ReportPlan
 from omkl.reports.statistics import LEAST_COMMON
-from omkl.reports.summary import csv_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Columns, Rule, Spread, TableRow
 from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of

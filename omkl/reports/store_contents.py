@@ -14,9 +14,9 @@ from omkl.config.parameters import identity, params_text, value_text
 from omkl.config.planned import rounds_text
 from omkl.errors import UserError, path_error, suggest
 from omkl.files import replacing
+from omkl.reports.grid import flat
 from omkl.reports.origins import Origins, span
 from omkl.reports.rows import alike, contents_apart, divided
-from omkl.reports.summary import flat
 from omkl.reports.table import csv_of
 from omkl.store.store import Store
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from omkl.config.parameters import shown_text
 from omkl.errors import UserError
+from omkl.reports.grid import at_boundaries, axes_of, grid_table
 from omkl.reports.measures import best_first, measure_of
 from omkl.reports.results_table import (
     OF_TASKS,
@@ -18,7 +19,7 @@ from omkl.reports.results_table import (
     word_of,
 )
 from omkl.reports.rows import ReportPlan
-from omkl.reports.summary import at_boundaries, axes_of, grid_table, summary_of
+from omkl.reports.summary import summary_of
 from omkl.reports.symbols import symbol
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, TableRow

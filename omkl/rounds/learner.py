@@ -32,7 +32,8 @@ from omkl.rounds.steps import ALL, Rounds, Step
 from omkl.rounds.threads import WORTH, Threads
 from omkl.rounds.widths import Widths
 from omkl.state.resource import Arrays, Resource, Setup
-from omkl.state.state import absent, add_features, grow_part, load_state, make, make_room
+from omkl.state.saved import load_state
+from omkl.state.state import absent, add_features, grow_part, make, make_room
 from omkl.state.vectors import Stores
 
 CURVE_POINTS = 100

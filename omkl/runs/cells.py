@@ -23,8 +23,8 @@ from omkl.others.objects import ObjectSpec
 from omkl.passes.cell import Cell
 from omkl.passes.source import source
 from omkl.rounds.overflow import check_rows, growth
+from omkl.state.cost import pass_seconds
 from omkl.state.resource import Setup
-from omkl.state.state import pass_seconds
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from omkl.theorems.rerun import Batch, Fit
+from omkl.theorems.batch import Batch, Fit
 
 if TYPE_CHECKING:
     from omkl.theorems.rerun import Repetition

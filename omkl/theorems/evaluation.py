@@ -11,8 +11,9 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.table import Table
+from omkl.theorems.batch import MEAN, ROWS, Batch
 from omkl.theorems.case import MISTAKES, SHARE, VECTORS, Bound, Case
-from omkl.theorems.rerun import MEAN, ROWS, Batch, Repetition
+from omkl.theorems.rerun import Repetition
 
 if TYPE_CHECKING:
     import pandas as pd

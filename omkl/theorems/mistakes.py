@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omkl.theorems.batch import MEAN
 from omkl.theorems.case import MISTAKES, REGRET, VECTORS, Bound, Case, refused
 from omkl.theorems.norma import tuned
-from omkl.theorems.rerun import MEAN
 
 _THEOREM = "Kivinen et al. (2004), Theorem 3"
 

@@ -24,8 +24,9 @@ import numpy as np
 
 from omkl.engine.kernels import Pool, form_of
 from omkl.engine.slot_values import slot_values
+from omkl.theorems.batch import Fit, matrix_of_rows
 from omkl.theorems.case import MISTAKES, SHARE, TRUNCATION, VECTORS, Bound, Case, refused
-from omkl.theorems.rerun import Fit, Repetition, matrix_of_rows
+from omkl.theorems.rerun import Repetition
 
 _MOST = 4000  # terms whose norm is computed; older ones have shrunk further
 _ROUNDS = 4  # of choosing mu for g, then g for mu

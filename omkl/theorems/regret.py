@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from omkl.theorems.batch import Batch
 from omkl.theorems.case import REGRET, Bound, Case, refused
-from omkl.theorems.rerun import Batch, Functions, Replay, of_kernel, same_in_time
+from omkl.theorems.rerun import Functions, Replay, of_kernel, same_in_time
 
 if TYPE_CHECKING:
     from omkl.theorems.rerun import Repetition

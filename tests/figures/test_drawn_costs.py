@@ -14,9 +14,10 @@ from omkl.figures.rank_diagram import rank_figure
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style
 from omkl.passes import confusion as counted
 from omkl.publications.paper_tables import with_costs
+from omkl.reports.grid import grid_table
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.statistics import critical_difference
-from omkl.reports.summary import grid_table, summary_of
+from omkl.reports.summary import summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}

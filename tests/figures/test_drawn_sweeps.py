@@ -27,7 +27,8 @@ from omkl.figures.sensitivity import is_log_spaced, sensitivity, sensitivity_tab
 from omkl.figures.style import FigureStyle, in_style
 from omkl.figures.sweeps import _dots, sweep_figure
 from omkl.figures.tick_texts import tick_texts
-from omkl.reports.summary import axes_of, grid_table, summary_of
+from omkl.reports.grid import axes_of, grid_table
+from omkl.reports.summary import summary_of
 from omkl.reports.sweep_table import best_settings
 from omkl.reports.symbols import symbol
 

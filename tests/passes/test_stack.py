@@ -30,7 +30,7 @@ from omkl.rounds.support_vectors import stored_vectors
 from omkl.runs.cells import expand
 from omkl.stacks.new_learner import new_learner
 from omkl.stacks.stack import _answers_of, _log_odds
-from omkl.state.state import held_bytes
+from omkl.state.cost import held_bytes
 from omkl.testing.cases import assert_same, clouds, matrix_of, sparse, state
 
 MEMBERS = [

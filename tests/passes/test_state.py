@@ -18,17 +18,18 @@ from omkl.passes import Learner, run_pass
 from omkl.passes.cell import run_cell
 from omkl.runs import runner
 from omkl.runs.cells import expand
-from omkl.state import state as states
+from omkl.state import cost
+from omkl.state.cost import bytes_needed
 from omkl.state.resource import Setup
-from omkl.state.state import bytes_needed, grow_part, make, parse
-from omkl.theorems.rerun import Batch
+from omkl.state.state import grow_part, make, parse
+from omkl.theorems.batch import Batch
 
 HYPER = {"D": 7, "levels": 3, "tau": 9, "start": 0.25, "lam": 4.0}
 
 
 def test_the_memory_of_a_pass_is_that_of_its_distinct_arrays():
     a = np.zeros((4, 5))
-    assert states.held_bytes({"a": a, "again": a}, (a.astype(np.int32), [a[1:]], 3, None)) == 160 + 80 + 120
+    assert cost.held_bytes({"a": a, "again": a}, (a.astype(np.int32), [a[1:]], 3, None)) == 160 + 80 + 120
     memory = []
     for T in (30, 60):
         dataset, kernel = clouds(T, 5), {"kernel": {"kind": "linear"}}
@@ -185,7 +186,7 @@ def test_a_state_larger_than_the_memory_is_refused_before_any_work(tmp_path, wor
 def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatch):
     this_plan = _plan(tmp_path, "algo=rff", "algo.D=10", "reps=1")
     assert len(runner.run_plan(this_plan).cells) == 1
-    monkeypatch.setattr(states, "memory", lambda: 0)
+    monkeypatch.setattr(cost, "memory", lambda: 0)
     assert runner.run_plan(this_plan).reused == 1
     needed = bytes_needed(learner_spec("rff").state, Setup({"D": 10}, d=2))
     assert needed == {"F": 8 * 3 * 10 * 2, "theta": 8 * 20, "T": 0}
@@ -202,7 +203,7 @@ def test_open_blocks_and_tables_are_counted(name, block, classes):
     setup = Setup(params, pools, 3000, block=block, classes=classes)
     (resource,) = [key for key, form in spec.state.items() if not hasattr(form, "shape")]
     needed = bytes_needed(spec.state, setup)[resource]
-    held = states.held_bytes(make(spec.state, replace(setup, block=block or BLOCK))[resource])
+    held = cost.held_bytes(make(spec.state, replace(setup, block=block or BLOCK))[resource])
     assert held <= needed < 1.8 * held
 
 
@@ -211,7 +212,7 @@ def test_very_many_kernels_are_refused_before_a_block_is_made(tmp_path, monkeypa
     many = Setup(spec.usual("classification"), {"normalise": "none", "kernels": kernels}, 4, block=65536)
     assert sum(bytes_needed(spec.state, many).values()) > 3 * 8 * 65536 * 100_000
     this_plan = _plan(tmp_path, "algo=okr", "reps=1")
-    monkeypatch.setattr("omkl.state.state.memory", lambda: 2**16)
+    monkeypatch.setattr("omkl.state.cost.memory", lambda: 2**16)
     with pytest.raises(UserError, match=r"1 kernel with d = 2: okr takes 0\.0 GiB on data=mine"):
         runner.run_plan(this_plan)
 

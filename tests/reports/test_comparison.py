@@ -8,7 +8,8 @@ from scipy.stats import wilcoxon
 import omkl
 from omkl.errors import UserError
 from omkl.figures.rank_diagram import rank_figure as ranks_figure
-from omkl.reports.ranks import DRAWN, comparison, ranks_of
+from omkl.reports.pairwise import comparison
+from omkl.reports.ranks import DRAWN, ranks_of
 from omkl.reports.statistics import holm
 from omkl.tasks import MEASURES
 

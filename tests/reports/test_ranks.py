@@ -8,7 +8,8 @@ import pytest
 from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports.ranks import DRAWN, average_ranks, comparison, ranks_of
+from omkl.reports.pairwise import comparison
+from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.summary import summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

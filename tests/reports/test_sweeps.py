@@ -16,7 +16,8 @@ from support.reports_cells import (
     sweep_report,
 )
 
-from omkl.reports.summary import axes_of, summary_of
+from omkl.reports.grid import axes_of
+from omkl.reports.summary import summary_of
 from omkl.reports.sweep_table import best_settings
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

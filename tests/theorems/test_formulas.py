@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from omkl.theorems.batch import Fit, Mixture
 from omkl.theorems.case import VECTORS, Case
 from omkl.theorems.mistakes import (
     bomkc_spa,
@@ -27,7 +28,6 @@ from omkl.theorems.mistakes import (
     perceptron_u,
 )
 from omkl.theorems.norma import norma
-from omkl.theorems.rerun import Fit, Mixture
 
 T, LOG = 60, math.log
 

@@ -19,9 +19,10 @@ from omkl.errors import UserError
 from omkl.passes import scores
 from omkl.runs.cells import expand
 from omkl.theorems import regret as limits_of
+from omkl.theorems.batch import Batch
 from omkl.theorems.case import Case
 from omkl.theorems.evaluation import bound_function
-from omkl.theorems.rerun import Batch, Repetition
+from omkl.theorems.rerun import Repetition
 
 T = 150
 

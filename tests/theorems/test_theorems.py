@@ -11,6 +11,7 @@ from support.engine_cases import dataset
 
 from omkl.algorithms import function
 from omkl.config import kernel_pools
+from omkl.theorems.batch import MEAN, Batch
 from omkl.theorems.case import Case
 from omkl.theorems.mistakes import (
     bomkc_spa,
@@ -24,7 +25,6 @@ from omkl.theorems.mistakes import (
     omklp_sua,
 )
 from omkl.theorems.norma import _slow, _target, h, margin_errors, norma, norma_growing, norma_logistic, tuned
-from omkl.theorems.rerun import MEAN, Batch
 
 GAUSSIAN = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 SPA = {"alpha": 1.0, "beta": 3.0, "eta": 0.1, "gamma": 0.99, "discount": "hinge", "predict": "current"}
