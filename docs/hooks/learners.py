@@ -20,7 +20,7 @@ from omkl.api.learner_help import (
     first_sentence,
     memory_of,
     of_tasks,
-    predicted_kinds,
+    predicts,
     rank_of,
 )
 from omkl.config import learner_names, learner_specs
@@ -80,7 +80,7 @@ def _place(family: list[LearnerSpec]) -> tuple[bool, ...]:
 
 def _entry(spec: LearnerSpec) -> list[str]:
     does = _escaped(spec.summary and first_sentence(spec))
-    return [f"`{spec.name}`", spec.label, does, ", ".join(predicted_kinds(spec)), memory_of(spec), rank_of(spec)]
+    return [f"`{spec.name}`", spec.label, does, ", ".join(predicts(spec)), memory_of(spec), rank_of(spec)]
 
 
 def _page(spec: LearnerSpec) -> str:
@@ -89,7 +89,7 @@ def _page(spec: LearnerSpec) -> str:
     role = "; tables show it below the learners, as a yardstick" if spec.yardstick else ""
     text = [f"# {spec.name}", "", _escaped(spec.summary), ""]
     text += [f"* In tables: {spec.label}{role}"]
-    text += [f"* For {' and '.join(predicted_kinds(spec))}, on {KERNELS[spec.kernels]}"]
+    text += [f"* For {' and '.join(predicts(spec))}, on {KERNELS[spec.kernels]}"]
     text += ["* Draws random numbers of its own"] if spec.stochastic else []
     text += [f"* Memory: {memory_of(spec)}"]
     text += (

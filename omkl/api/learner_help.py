@@ -17,7 +17,7 @@ EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_t
 RANKED = {"classification": "classes", "regression": "numbers"}  # tables of results/today that are ranked
 
 
-def predicted_kinds(spec: LearnerSpec) -> list[str]:
+def predicts(spec: LearnerSpec) -> list[str]:
     """Return what a learner predicts: "two and more classes", "numbers"."""
     many = {"classification": "two and more classes"} if spec.takes(3) else {}
     return [{**TASK, **many}[task] for task in spec.tasks]
@@ -95,7 +95,7 @@ def learner_help(name: str) -> str:
     rank = rank_of(spec, long=True)
     facts = {
         "in tables": spec.label,
-        "predicts": " and ".join(predicted_kinds(spec)),
+        "predicts": " and ".join(predicts(spec)),
         "runs on": KERNELS[spec.kernels],
         "memory": memory_of(spec),
         "rank": rank and f"{rank}, each learner tuned",

@@ -95,9 +95,9 @@ def bounds_of(plan: "Plan", command: str, rows: int, **how: Any) -> "tuple[Table
     """
     from omkl.reports.summary import READ
     from omkl.runs.runner import run_plan
-    from omkl.theorems import bounds_table, evaluate, plan_with_theorems
+    from omkl.theorems import bounds_table, evaluate, with_theorems
 
-    plan = plan_with_theorems(plan)
+    plan = with_theorems(plan)
     outcome = run_plan(plan, **how, columns=(*READ, "n_sv_per_kernel"))
     found = [] if outcome.interrupted else evaluate(plan, outcome.cells, rows)
     return bounds_table(found, command), outcome

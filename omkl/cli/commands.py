@@ -243,11 +243,11 @@ def bounds(args: Namespace, words: list[str]) -> int:
     """
     from omkl.api.call import Call
     from omkl.api.paper_results import bounds_of
-    from omkl.theorems import plan_with_theorems
+    from omkl.theorems import with_theorems
 
     plan = Call(words, typed=args.line).plan()
     if args.dry_run:
-        return print_dry_run([plan_with_theorems(plan)], args)
+        return print_dry_run([with_theorems(plan)], args)
     bounds_table, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
     return end_run(outcome) if outcome.interrupted else _print(bounds_table, outcome, args)
 

@@ -5,6 +5,6 @@ takes a `Case` and the hyperparameters that it names, and returns one `Bound` pe
 """
 
 from omkl.theorems.case import Bound, Case
-from omkl.theorems.evaluation import bounds_table, evaluate, plan_with_theorems
+from omkl.theorems.evaluation import bounds_table, evaluate, with_theorems
 
-__all__ = ["Bound", "Case", "bounds_table", "evaluate", "plan_with_theorems"]
+__all__ = ["Bound", "Case", "bounds_table", "evaluate", "with_theorems"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"}  # columns of the store
 
 
-def plan_with_theorems(plan: "Plan") -> "Plan":
+def with_theorems(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
     from omkl.config.kernel_kinds import in_medians
@@ -73,7 +73,7 @@ def bound_function(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
 def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:
     """Return one row per data set, learner and theorem; None stands for an unknown value.
 
-    plan: as `plan_with_theorems` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
+    plan: as `with_theorems` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
     Keys: data, learner, settings, pool, theorem, counts, bound, printed, objective (of the batch problem in
     the bound), mean, max, std, ratio (bound / mean; where repetitions have bounds of their own, the least of
     theirs), kernel, reps, asked (repetitions), gap (largest relative duality gap of the learner's batch
@@ -104,7 +104,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
 
 
 def _observed(bound: Bound, finished: "pd.DataFrame") -> np.ndarray:
-    """Return the plan_with_theorems count of each finished repetition, empty where it is not known."""
+    """Return the with_theorems count of each finished repetition, empty where it is not known."""
     if bound.observed is not None or bound.counts not in _COUNTS:
         return np.array(bound.observed or ())
     counts = finished[_COUNTS[bound.counts]].to_numpy(dtype=float)

@@ -22,7 +22,7 @@ from omkl.rounds.scaling import Scaling
 from omkl.rounds.widths import STEPS, Widths, median_distance
 from omkl.runs.cells import expand
 from omkl.testing.cases import assert_same, clouds, dataset, fresh_learner, matrix_of, traced
-from omkl.theorems.evaluation import plan_with_theorems
+from omkl.theorems.evaluation import with_theorems
 
 HALF, ONE = check_kernel("gaussian(sigma=0.5 median)"), check_kernel("laplacian(sigma=1 median)")
 POOL = {"normalise": "none", "kernels": [HALF, ONE, check_kernel("linear")]}
@@ -182,9 +182,7 @@ def test_keys_hold_the_words_and_the_theorems_refuse_them():
     assert len(set(keys)) == 2
     assert cells("algo=krls_t", "algo.kernel={kind:gaussian,sigma:0.50 median}") == keys[:1]
     with pytest.raises(UserError, match="give each width as a number"):
-        plan_with_theorems(
-            plan(["algo=omkc_dd", "pool.kernels=[{kind:gaussian,sigma:1 median}]", "data=wdbc"])
-        )
+        with_theorems(plan(["algo=omkc_dd", "pool.kernels=[{kind:gaussian,sigma:1 median}]", "data=wdbc"]))
     for word in ("median", "-1 median", "0 median", "1 medians", "x median"):
         with pytest.raises(ValueError, match="sigma of a gaussian kernel"):
             check_kernel({"kind": "gaussian", "sigma": word})
