@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 from support import runner_fakes
 from support.extension import write
-from support.runner_plans import POOL, make_plan, without_time
+from support.runner_plans import POOL, without_time
 
 from omkl import config
-from omkl.config import Plan, Setting, learner_spec
+from omkl.config import Setting, learner_spec
 from omkl.data import find, ref
 from omkl.passes.noted_rounds import noting, read_progress
 from omkl.paths import EXTENSIONS
@@ -27,18 +27,6 @@ from omkl.runs.cells import expand
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Loky, Serial, attempt
 from omkl.store.store import Store
-
-
-@pytest.fixture
-def plan(tmp_path, monkeypatch) -> Plan:
-    """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    return make_plan(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def workers(monkeypatch):
-    """Makes even small plans run in worker processes."""
-    monkeypatch.setattr(runner, "SMALL_WORK", -1.0)
 
 
 def test_every_cell_runs_once_and_has_its_place(plan):

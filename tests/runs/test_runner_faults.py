@@ -12,29 +12,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from support import ROOT, TESTS, runner_fakes
-from support.runner_plans import POOL, faulty, make_plan, without_time
+from support.runner_plans import POOL, faulty, without_time
 
 from omkl import config
 from omkl.cli import main
-from omkl.config import Plan, Setting
+from omkl.config import Setting
 from omkl.data import find
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
 from omkl.runs.cells import expand
 from omkl.runs.status import failures_text
 from omkl.store.store import Store
-
-
-@pytest.fixture
-def plan(tmp_path, monkeypatch) -> Plan:
-    """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    return make_plan(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def workers(monkeypatch):
-    """Makes even small plans run in worker processes."""
-    monkeypatch.setattr(runner, "SMALL_WORK", -1.0)
 
 
 @pytest.mark.parametrize(
