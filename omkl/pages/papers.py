@@ -10,7 +10,7 @@ from omkl.pages.documents import Filed, Page, Section
 from omkl.pages.runs import origin_sections
 from omkl.publications.claims import UNKNOWN, YES, claims_of
 from omkl.publications.compare import AGREES, DIFFERS, Compared, compare_rows
-from omkl.publications.data_sizes import table_of_sizes
+from omkl.publications.data_sizes import sizes
 from omkl.publications.digest import digest
 from omkl.publications.paper import FEW, Item, Paper, Run, as_list, enumerated
 from omkl.publications.paper import KINDS as OF_ITEMS
@@ -121,7 +121,7 @@ class _Parts:
         """Return the section of a table; one that cannot be made says why."""
         command = self.selection.command("table", item.name)
         if item.kind == "sizes":
-            listed = table_of_sizes(self.paper, item, self.selection)
+            listed = sizes(self.paper, item, self.selection)
             return Section(listed.title, [Filed(_stem(item), listed.table)])
         if item.kind == "digest":
             answers = digest(self.paper, item, self.selection, stored=True)

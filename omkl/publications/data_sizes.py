@@ -8,7 +8,7 @@ from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING
 
 
-def table_of_sizes(paper: Paper, item: Item, selection: Selection) -> TableResult:
+def sizes(paper: Paper, item: Item, selection: Selection) -> TableResult:
     """The data sets, made of the registry, not of cells.
 
     Rows: examples, features, share of the positive class, next to the published sizes; and how to obtain the

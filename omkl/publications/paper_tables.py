@@ -11,7 +11,7 @@ from omkl.config.plan_notes import notes_on_learners
 from omkl.config.request import ONLINE
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows
-from omkl.publications.data_sizes import table_of_sizes
+from omkl.publications.data_sizes import sizes
 from omkl.publications.digest import SHOWN, digest
 from omkl.publications.paper import Item, Paper, as_list, enumerated
 from omkl.publications.selection import Selection, plans_of
@@ -65,7 +65,7 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
     cannot be read or written.
     """
     if item.kind == "sizes":
-        return table_of_sizes(paper, item, selection)
+        return sizes(paper, item, selection)
     if item.kind == "digest":
         return digest(paper, item, selection, **how)
     work = plans_of(paper, [item], selection)
