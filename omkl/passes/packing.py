@@ -175,7 +175,7 @@ def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
 
 
 # Pickles (and deep copies) of a learner hold the same: whoever can hold one imports this module.
-def _reduced(learner: Any) -> tuple[Any, ...]:
+def _reduced(learner: Learner) -> tuple[Any, ...]:
     return unpack, snapshot(learner)
 
 

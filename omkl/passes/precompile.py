@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tqdm import tqdm
@@ -24,6 +24,7 @@ from omkl import conf
 from omkl.algorithms import function
 from omkl.config import learner_spec, members_of
 from omkl.config.kernel_kinds import kernel_pool
+from omkl.config.learners import LearnerSpec
 from omkl.engine import by_address, numba_cache
 from omkl.engine.compile_faults import fault_in_one_line
 from omkl.engine.stream import make_stream
@@ -37,21 +38,25 @@ from omkl.state.cost import memory
 from omkl.state.resource import Setup
 from omkl.state.state import absent, grow_part, limits, make_room
 
+if TYPE_CHECKING:
+    from omkl.data import Dataset
+
 MOST_NAMES = 8
 EACH = 6  # versions that make another process worth while: it compiles some parts of the engine again
 MOST_PROCESSES = 7
 MEMORY_OF_A_PROCESS = 2**30  # bytes of the machine's memory for each: it takes 0.3 of that
 _POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 
-Setting = tuple[Any, dict, bool]  # learner, hyperparameters, whether there are more than two classes
+Asked = tuple[LearnerSpec, dict[str, Any]] | tuple[LearnerSpec, dict[str, Any], int]  # the last: classes
+Setting = tuple[LearnerSpec, dict[str, Any], bool]  # the last: whether there are more than two classes
 
 
-def setting(one: Sequence[Any]) -> Setting:
-    """Return the setting of (LearnerSpec, hyperparameters) or (LearnerSpec, hyperparameters, classes)."""
+def setting(one: Asked) -> Setting:
+    """Return the setting of what is asked for, of two classes where they are not said."""
     return one[0], one[1], len(one) > 2 and one[2] > 2
 
 
-def version(spec: Any, params: dict, many: bool = False) -> str:
+def version(spec: LearnerSpec, params: dict[str, Any], many: bool = False) -> str:
     """Return the name of what is compiled: of a function, one for each set of resources that it lacks.
 
     many: of more than two classes
@@ -59,7 +64,7 @@ def version(spec: Any, params: dict, many: bool = False) -> str:
     return "-without_".join((spec.function, *absent(spec.state, params))) + ("-many" if many else "")
 
 
-def usual_settings(specs: Iterable[Any]) -> list[tuple[Any, dict, int]]:
+def usual_settings(specs: Iterable[LearnerSpec]) -> list[tuple[LearnerSpec, dict[str, Any], int]]:
     """Return settings for `warm_up` that make every version of these learners: of two classes, of more."""
     return [
         (spec, spec.usual(spec.tasks[0]), classes)
@@ -78,7 +83,7 @@ def _with_members(settings: Iterable[Setting]) -> list[Setting]:
     return settings_of_all
 
 
-def warm_up(settings: Sequence[Sequence[Any]]) -> None:
+def warm_up(settings: Sequence[Asked]) -> None:
     """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
 
     settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
@@ -93,7 +98,7 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
             versions[version(*chosen)] = chosen
     if all(_mark(name).exists() for name in versions):
         for chosen in versions.values():
-            _load(*chosen)
+            _load(chosen)
         return
     worker = multiprocessing.parent_process() is not None
     _compile_all(versions, quiet=worker)
@@ -106,7 +111,7 @@ def _compile_all(versions: Mapping[str, Setting], quiet: bool) -> None:
     unusable = numba_cache.unusable()
     new = {name: one for name, one in versions.items() if not _mark(name).exists()}
     for one in (one for name, one in versions.items() if name not in new):
-        _load(*one)
+        _load(one)
     names = [] if quiet else [spec.name for spec, *_ in new.values()]
     with (
         _announced(names, "not kept on disk" if unusable else "once; kept on disk") as bar,
@@ -154,20 +159,20 @@ def _target() -> str:
 
 def _compile(name: str, one: Setting) -> None:
     """Load a version from disk, or compile and mark it, unless it cannot be kept."""
-    _load(*one)
+    _load(one)
     if not numba_cache.lost():
         with suppress(OSError):
             _mark(name).parent.mkdir(parents=True, exist_ok=True)
             _mark(name).touch()
 
 
-def _load(*one: Any) -> None:
+def _load(one: Setting) -> None:
     """Run two examples: what that needs is loaded from disk, or compiled."""
     with _faults_as_user_errors(one[0]):
         run_pass(one[0], *_tiny_run(*one), np.arange(2), 0)
 
 
-def _make(*one: Any) -> None:
+def _make(one: Setting) -> None:
     """Make a learner with room for vectors: what it calls of the engine is loaded from disk, or compiled."""
     params, pool, tiny = _tiny_run(*one)
     learner = new_learner(one[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
@@ -176,7 +181,9 @@ def _make(*one: Any) -> None:
     grow_part(learner.resources, learner.state, stream, True)
 
 
-def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, Any]:
+def _tiny_run(
+    spec: LearnerSpec, params: dict[str, Any], many: bool
+) -> tuple[dict[str, Any], dict[str, Any] | None, "Dataset"]:
     """Return hyperparameters of the version that these need, a pool, and data of two examples."""
     from omkl.data import Dataset
 
@@ -226,7 +233,7 @@ def _help(text: str) -> None:
     work = json.loads(text)
     settings = [(learner_spec(name), params, many) for name, params, many in work["settings"]]
     by_address.begin_at(work["share"])
-    _make(*settings[0])
+    _make(settings[0])
     others = settings[:0:-1]
     first = round((1 - work["share"]) * len(others)) if len(others) > EACH else 0
     for one in others[first:] + others[:first]:
@@ -235,7 +242,7 @@ def _help(text: str) -> None:
 
 
 @contextmanager
-def _announced(names: list[str], kept: str) -> Iterator[Any]:
+def _announced(names: list[str], kept: str) -> Iterator[tqdm]:
     """Name the learners to be compiled on stderr; on a terminal, yield a bar that counts them instead.
 
     names: say nothing where there are none    kept: whether they are kept on disk
@@ -243,9 +250,7 @@ def _announced(names: list[str], kept: str) -> Iterator[Any]:
     look = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
     what = f"compiling {counted(len(names), 'learner')} ({kept})"
     silent = None if names else True  # None: unless on a terminal
-    bar: Any = tqdm(
-        total=len(names), disable=silent, leave=False, desc=what, bar_format=look, dynamic_ncols=True
-    )
+    bar = tqdm(total=len(names), disable=silent, leave=False, desc=what, bar_format=look, dynamic_ncols=True)
     if bar.disable and names:  # not on a terminal
         named = list(dict.fromkeys(names))  # a learner has a version for more than two classes
         more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
@@ -255,7 +260,7 @@ def _announced(names: list[str], kept: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _faults_as_user_errors(spec: Any) -> Iterator[None]:
+def _faults_as_user_errors(spec: LearnerSpec) -> Iterator[None]:
     """Turn numba's error for a learner of a folder into a UserError of one line with the file's name.
 
     What such a learner raises when it runs is left to its cells, which fail with it.

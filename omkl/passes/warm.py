@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from omkl.paths import EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
+
+    from omkl.passes.precompile import Asked
 
 
 _warm: set[tuple] = set()
 _one_at_a_time = threading.RLock()  # the first calls of a process may come from several threads
 
 
-def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
+def warm_up_once(settings: "Iterable[Asked]") -> None:
     """Load compiled learners before their first clock starts; this process compiles what is not on disk.
 
     settings: as of `omkl.passes.warm_up`.
@@ -23,7 +25,7 @@ def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
     from omkl.state.state import absent
 
     with _one_at_a_time:
-        cold: dict[tuple, Sequence[Any]] = {}
+        cold: dict[tuple, Asked] = {}
         for setting in settings:
             spec, params, many = precompile.setting(setting)
             arguments = repr(params) if spec.estimator or spec.is_stack else ""  # which are checked with it

@@ -182,16 +182,16 @@ def test_a_helper_compiles_what_a_learner_calls(pointed):
     for spec in learner_specs().values():
         if not spec.estimator:
             pointed.clear()
-            precompile._make(spec, spec.usual(spec.tasks[0]), False)
+            precompile._make((spec, spec.usual(spec.tasks[0]), False))
             assert bool(pointed) == any(each.record for each in spec.state.values()), spec.name
 
 
 def test_helpers_begin_with_other_functions(pointed):
-    precompile._make(*settings("omkc_dd")[0])
+    precompile._make(settings("omkc_dd")[0])
     first = list(pointed)
     pointed.clear()
     by_address.begin_at(0.5)
-    precompile._make(*settings("omkc_dd")[0])
+    precompile._make(settings("omkc_dd")[0])
     middle = len(first) // 2
     assert pointed == first[middle:] + first[:middle]
 
