@@ -89,8 +89,6 @@ class Scaling(Step):
         """What was asked for."""
         return {name: word for name, word in (("scale", self.scale), ("target", self.target)) if word}
 
-    # ------------------------------------------------------------------ a stream
-
     def before(self, learner: Stepping, rounds: Rounds) -> Rounds:
         """Return rounds with their stream `scaled`; rows that are made anew are numbered by their rounds."""
         rows, _ = self.scaled(rounds.stream, rounds.learn)
@@ -195,8 +193,6 @@ class Scaling(Step):
             self.features.add_features(d)
         if self.fills:
             self.means = padded(self.means, (3, d))
-
-    # ------------------------------------------------------------------ saved
 
     def header(self) -> dict[str, Any]:
         """Return what a saved model says of it beside its arrays."""

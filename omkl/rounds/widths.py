@@ -98,8 +98,6 @@ class Widths(Step):
         if not self.left:
             self._forget()
 
-    # ------------------------------------------------------------------ saved
-
     def arrays(self) -> Arrays:
         """Return its arrays by name."""
         return {f"{MARK}{name}": getattr(self, name) for name in _ARRAYS}
