@@ -60,7 +60,8 @@ class Members(Step):
             isinstance(each, Learner) and features_key(each.spec, each.params, each.pool, word)
             for each, word in zip(self.members, scalings, strict=True)
         ]
-        self._lifted_together = [[self.learners[i] for i in group] for group in groups_of(keys)]
+        groups = [[self.members[i] for i in group] for group in groups_of(keys)]
+        self._lifted_together = [[each for each in group if isinstance(each, Learner)] for group in groups]
         for member in chain(*self._lifted_together):
             member._cut = MOST_ROUNDS  # it does not cut the rows that are lifted together
 
@@ -127,9 +128,11 @@ class Members(Step):
                 if np.array_equal(F.V, first.V):
                     F = member.state["F"] = F._replace(V=first.V, rows=rows, lifted=np.array([len(rows)]))
                     lifting.append(F)
-        yield
-        for F in lifting:
-            F.lifted[0] = 0
+        try:
+            yield
+        finally:
+            for F in lifting:
+                F.lifted[0] = 0
 
     def add_features(self, d: int) -> None:
         """Go on with d features, the members and what scales their rows."""

@@ -236,6 +236,17 @@ def test_the_key_holds_what_the_members_are(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # of its first rows
+def test_members_share_features_wherever_one_of_another_package_stands():
+    shared = ["egpc(D=5,pool=gauss3,scale=online)", "egpc(D=5,pool=gauss3,scale=online,drift=0.01)"]
+    words = omkl.stack(GaussianNB(), *shared).params["members"]
+    together, apart = fresh(2, members=words), fresh(2, members=words)
+    assert together.of_members._lifted_together == [together.members[1:]]
+    apart.of_members._lifted_together = []
+    scores = [learner.run(rows_of(2))[0].score for learner in (together, apart)]
+    np.testing.assert_array_equal(*scores)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # of its first rows
 def test_members_of_other_packages_give_log_odds():
     data = clouds(120)
     members = omkl.stack(GaussianNB(), "arow").params["members"]
