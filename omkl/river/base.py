@@ -102,7 +102,7 @@ def _number(name: Hashable, value: Any) -> float:
     return number
 
 
-class Model(Copied):
+class OnlineModel(Copied):
     """A learner of omkl as a river model."""
 
     learner: ClassVar[str]
@@ -217,7 +217,7 @@ def _room(model: Learner, d: int) -> None:
         model.add_features(max(d, model.d + model.d // 2))
 
 
-class Regressor(Model, base.Regressor):
+class Regressor(OnlineModel, base.Regressor):
     """Regression."""
 
     def learn_one(self, x: dict, y: Any, w: float = 1.0) -> None:
@@ -271,7 +271,7 @@ class Regressor(Model, base.Regressor):
         return float(low[0]), float(high[0])
 
 
-class NoveltyDetector(Model, base.AnomalyDetector):
+class NoveltyDetector(OnlineModel, base.AnomalyDetector):
     """Novelty detection: the higher the score, the more novel the row; above 0 it is flagged."""
 
     def learn_one(self, x: dict) -> None:
@@ -291,7 +291,7 @@ CLASSES = Argument(
 )
 
 
-class Classifier(Model, base.Classifier):
+class Classifier(OnlineModel, base.Classifier):
     """Classification: ``predict_one`` is None before any label is known, and with two labels at a score of 0.
 
     Two labels are learnt as -1 and +1. At a third one, a learner for more classes begins with the rows so

@@ -48,7 +48,7 @@ class Finding(NamedTuple):
         return "failed" if self.fault else "no twin: not compared" if self.check == TWIN else "ok"
 
 
-def learners(folder: Path) -> dict[str, LearnerSpec]:
+def learners_of_folder(folder: Path) -> dict[str, LearnerSpec]:
     """Return the learners of a folder of OMKL_PATH by name. Raises UserError for a faulty file."""
     conf_folder = folder / "conf" / "algo"
     return learner_specs([name for name in learner_names() if conf.file("algo", name).parent == conf_folder])
@@ -82,7 +82,7 @@ def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
     folder's own. Raises UserError for a folder that is wrong (a YAML or module that cannot be read), and for
     data that nothing in it takes.
     """
-    specs = learners(folder)
+    specs = learners_of_folder(folder)
     twins_by_name, modules = twins_in(folder)
     kernels, sets = kernel_check.kernels_of(folder), _sets(folder, data)
     compared = [spec for name, spec in specs.items() if name in twins_by_name]
