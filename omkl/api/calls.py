@@ -480,8 +480,7 @@ def fit(
         )
     if not isinstance(words, str | Setting):
         raise UserError(
-            f"omkl.fit takes the learner first, not {type(words).__name__}; "
-            'write omkl.fit("auto", X, y=y)'
+            f'omkl.fit takes the learner first, not {type(words).__name__}; write omkl.fit("auto", X, y=y)'
         )
     if isinstance(words, Setting) or (words and "=" not in words):
         words, algo = "", words

@@ -9,6 +9,7 @@ from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, dataset_of
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted
+from omkl.paths import given
 
 Test = float | str | None  # of a plan
 
@@ -69,9 +70,7 @@ def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> Repetition
         return RepetitionStream(chosen, stop - start, HeldOut(name, data=other_data(test, data)))
     first = stop - round(test * (stop - start))
     if not start < first < stop:
-        raise UserError(
-            f"test={test}: data={data} has {counted(stop - start, 'round')}; choose another share"
-        )
+        raise UserError(f"test={test}: {data} has {counted(stop - start, 'round')}; choose another share")
     return RepetitionStream((start, first), first - start, HeldOut(str(test), rows=(first, stop)))
 
 
@@ -92,7 +91,7 @@ def other_data(test: str, data: DataRef) -> DataRef:
     from omkl.data.preparing.new_rows import Tally, described_data, rows_like
     from omkl.data.reading.numbered import Examples, joined
 
-    path, tally = Path(test).expanduser(), Tally(Path(test))
+    path, tally = given(test, "test="), Tally(Path(test))
     parts = [
         Examples(*part[:3], part.y, data.d)
         for part in rows_like(described_data(data), data.d, path, True, tally)

@@ -150,9 +150,9 @@ def _mark(name: str) -> Path:
 def _target() -> str:
     """Return a hash of what numba's files depend on beside the sources: interpreter, numba, CPU."""
     import numba
-    from llvmlite import binding
+    from numba.core.registry import cpu_target
 
-    cpu = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    cpu = cpu_target.target_context.codegen().magic_tuple()  # NUMBA_CPU_NAME counts
     versions = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
     return hashlib.sha256(repr(versions).encode()).hexdigest()[:12]
 

@@ -128,7 +128,7 @@ def test_an_estimator_is_no_learner_s_name():
 
 
 def test_rows_in_the_place_of_the_learner():
-    with pytest.raises(UserError, match="omkl.fit takes the learner first, not ndarray"):
+    with pytest.raises(UserError, match="takes the learner first, not ndarray"):
         omkl.fit(np.eye(3), y=[0, 1, 1])
 
 

@@ -260,6 +260,7 @@ def test_the_user_is_told(tmp_path, capsys):
         (["data=wdbc", "test=2.5"], "must be a share such as 0.2"),
         (["data=wdbc", "test=0.0001"], "choose another share"),
         (["data=wdbc", "test=nosuch.csv"], "no such file"),
+        (["data=wdbc", f"test={'a' * 5000}"], "File name too long"),
         (
             ["data=wdbc", "test=usps_t"],
             "usps_t is no data with the features and classes of wdbc (30 features, 2 classes)",
