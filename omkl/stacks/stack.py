@@ -271,7 +271,7 @@ def _margins(members: Sequence[Learner | Estimator], traces: Sequence[Trace], cl
 
 
 def _predictions(members: Sequence[Learner | Estimator], traces: Sequence[Trace], _: int) -> np.ndarray:
-    """Return the members' predictions (T, 0, k) and the logs of their standard deviations (T, 1, k).
+    """Return (T, 2, k): the members' predictions, and the logs of their standard deviations.
 
     The latter are NaN where a member tells none.
     """
