@@ -62,9 +62,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Choices:
-    """One of several values, each as likely."""
+    """One of several values, each as likely; multiples: of the default, which are sizes."""
 
     values: tuple[Any, ...]
+    multiples: bool = False
 
     def __str__(self) -> str:
         return ", ".join(map(value_text, self.values))
@@ -166,7 +167,8 @@ def _form(written: Any, domain: Any, check: Check, name: str, default: Any = Non
     whole = isinstance(domain, str) and (domain.startswith("int") or domain == "budget")
     if times := re.fullmatch(r"times((?: +[0-9.]+)+)", str(written).strip()):
         multiples = [default * float(number) for number in times[1].split()]
-        return Choices(tuple(check(round(value) if whole else canonical(value)) for value in multiples))
+        sizes = tuple(check(round(value) if whole else canonical(value)) for value in multiples)
+        return Choices(sizes, multiples=True)
     kind, low, high = _ends(written)
     if kind == "median":
         if name not in ("sigma", "gamma"):

@@ -9,7 +9,7 @@ from omkl import seeds
 from omkl.config import Setting, learner_spec
 from omkl.config.kernel_kinds import check_kernel, kernel_pools, needs_stored_rows
 from omkl.config.learners import LearnerSpec
-from omkl.config.parameters import SCALING, Form, with_part
+from omkl.config.parameters import SCALING, Choices, Form, with_part
 from omkl.errors import UserError
 
 SEARCHED = {"scale": ("none", "online", "ranks"), "target": ("none", "online")}
@@ -104,8 +104,33 @@ class Space:
 
     @property
     def given(self) -> list[Setting]:
-        """The first setting, scaled in all ways."""
-        return [replace(self.first, scaling=scaling) for scaling in self.scalings]
+        """The first setting, then with each other size alone, all of them scaled in all ways.
+
+        Prefixes do not show what a size is worth on the whole stream, so a race must not leave this to them.
+        """
+        sizes = [
+            {**self.first.params, axis.name: value}
+            for axis in self.axes
+            if isinstance(axis.form, Choices) and axis.form.multiples
+            for value in axis.form.values
+            if value != self.first.params[axis.name]
+        ]
+        return [
+            replace(self.first, params=params, scaling=scaling)
+            for params in (self.first.params, *filter(self._allows, sizes))
+            for scaling in self.scalings
+        ]
+
+    def _allows(self, params: dict[str, Any]) -> bool:
+        """Whether the learner allows hyperparameters, and stores no more vectors than there are rows."""
+        spec = self.first.spec
+        if spec.budget and type(params[spec.budget]) is int and params[spec.budget] > self.rows:
+            return False
+        try:
+            spec.check_together(params)
+        except UserError:
+            return False
+        return True
 
     def at(self, point: Sequence[float]) -> Setting | None:
         """Return the setting at a point of the cube, None where the learner does not allow it."""
@@ -114,12 +139,7 @@ class Space:
         for axis, share in zip(self.axes, point, strict=False):
             value, param = axis.form.at(share), params[axis.name]
             params[axis.name] = check_kernel(with_part(param, axis.part, value)) if axis.part else value
-        spec = self.first.spec
-        if spec.budget and type(params[spec.budget]) is int and params[spec.budget] > self.rows:
-            return None
-        try:
-            spec.check_together(params)
-        except UserError:
+        if not self._allows(params):
             return None
         pool = _share(self.pools, rest.pop()) if self.pools else self.first.pool
         return replace(self.first, params=params, pool=pool, scaling=scaling)
@@ -144,7 +164,7 @@ def space_of(first: Setting, task: str, rows: int, fixed: Collection[str], pools
 
 
 def draw(space: Space, count: int, seed: int) -> tuple[Trial, ...]:
-    """Return so many trials: the given setting, scaled in all ways, then points.
+    """Return so many trials: the given setting, in all sizes and scalings, then points.
 
     They are fewer where the space has no more. The points are those of a scrambled Halton sequence, so that
     more trials begin with those of fewer. seed: of the scrambling

@@ -4,11 +4,11 @@ The settings of a learner (its trials) race on growing prefixes of the stream, t
 drawn from all of the ranges, and run on the first. One in ``eta`` goes on to the next, which is ``eta`` times
 as long, up to the whole stream. There the other half joins, a third at a time, drawn near the best so far:
 what is best on a prefix, of size above all, need not be best on the stream. One in ``eta`` times ``eta`` of
-all then runs on more permutations, with the given setting, scaled in all ways. Whether features and targets
-are scaled online is searched with the rest. Trials are judged by their mean error over permutations of
-another base seed, which no table reports. Few rows would be known from the trials in any order, so these see
-one half of them, and what is reported is the other half. In file order there is one order only: trials see
-the first third of it, and what is reported is the rest.
+all then runs on more permutations, with the given setting, in all sizes and scalings. Whether features and
+targets are scaled online is searched with the rest. Trials are judged by their mean error over permutations
+of another base seed, which no table reports. Few rows would be known from the trials in any order, so these
+see one half of them, and what is reported is the other half. In file order there is one order only: trials
+see the first third of it, and what is reported is the rest.
 
 With a limit of cost, a setting that takes more than so many times the time of `auto` on the same rounds
 neither goes on nor wins. Most of a race's time would go to such settings, so all of them first run on a few
@@ -67,7 +67,7 @@ class Rule:
         return self.trials or (MORE_TRIALS if dimensions >= MANY else TRIALS)
 
     def drawn_first(self, space: Space) -> int:
-        """Return how many of them are drawn before any ran: the given setting in all scalings, and more."""
+        """Return how many are drawn before any ran: the given setting in all sizes and scalings, and more."""
         count = self.trials_of(space.dimensions)
         return min(count, max(-(-count // 2), len(space.given) + 1))
 
@@ -123,11 +123,11 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
 class Race:
     """The trials of one learner on one data set.
 
-    trials: those that run first, of which the given setting, scaled in all ways, is the first    seed: of
-    the others    rungs: plans without settings    lengths: of their prefixes    looks: how many of the rungs,
-    the first, judge costs alone    whole: the first rung on the whole stream    held: the plan of the given
-    setting on what is reported    space: where the trials are from    reference: the learner that costs are
-    compared with, None without
+    trials: those that run first, of which the given setting, in all sizes and scalings, is the first
+    seed: of the others    rungs: plans without settings    lengths: of their prefixes
+    looks: how many of the rungs, the first, judge costs alone    whole: the first rung on the whole stream
+    held: the plan of the given setting on what is reported    space: where the trials are from
+    reference: the learner that costs are compared with, None without
     """
 
     trials: tuple[Trial, ...]

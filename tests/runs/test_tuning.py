@@ -138,6 +138,21 @@ def test_half_of_the_trials_are_drawn_near_the_best(ran, words):
     assert len({trial.setting.identity for trial in state.trials}) == 18
 
 
+def test_each_size_races_with_the_given_setting_and_runs_on_the_whole_stream(ran, tmp_path):
+    data = write_data(tmp_path / "own.libsvm", 300)
+    (race,), _ = started(["algo=krls_t", f"data={data}", "trials=30", "least=10", "small=0"])
+    given = race.space.given
+    assert [(own.params["budget"], own.scaling.get("scale")) for own in given] == [
+        (budget, scale) for budget in (100, 250) for scale in (None, "online", "ranks")
+    ]  # six times 100 are more than there are rows
+    assert all(own.params == {**given[0].params, "budget": own.params["budget"]} for own in given)
+    state = _State(race)
+    while state.places:
+        last = state.places
+        state.advance({place: Score(-float(place), 1.0) for place in state.places})
+    assert last[: len(given)] == list(range(len(given)))
+
+
 def test_what_is_drawn_near_the_best_goes_from_the_look_at_its_cost_to_the_whole_stream(
     ran, words, monkeypatch
 ):
