@@ -215,12 +215,9 @@ def _scaled(paths: list[Path], limit: int | None, place: int, most: float, low: 
     return X[:, :place] / most, (X[:, place] - low) / spread
 
 
+_OF_ONE_SET = (susy_1m, codrna_unit, breast, wdbc, votes84, air, energy, istanbul)
 READERS: dict[str, Reader] = {
-    reader.__name__: reader
-    for reader in (
-        *(table, breast, wdbc, votes84, mat, susy_1m, codrna_unit, labels_apart, ones),
-        *(air, energy, istanbul),
-    )
+    reader.__name__: reader for reader in (table, mat, labels_apart, ones, *_OF_ONE_SET)
 }
 READERS |= {
     "airfoil": partial(_scaled, place=5, most=20000.12766785867, low=103.38, spread=37.607),

@@ -1,6 +1,6 @@
 """A column of a user's table: its facts, found once, and the features that it becomes.
 
-`omkl.data.preparing.decisions` says from one table what a column is; `PreparedColumn.values` makes the
+`omkl.data.preparing.recipe` says from one table what a column is; `PreparedColumn.values` makes the
 features of any table. What its source declares to be classes (a category, a dictionary, a nominal attribute)
 is words.
 """

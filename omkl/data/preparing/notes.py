@@ -2,8 +2,8 @@
 
 There are five kinds, all from what columns are, not from what they are called: the label or a threshold of it
 among the features; row numbers and blocks of rows; codes of gaps; order in time; and scale, of which
-`omkl.data.dataset.unlike_features` tells. Beside them stand words that differ in spelling alone, classes of
-one row, and copies of rows. The columns in use are looked at one by one.
+`omkl.config.unscaled.unlike_features` tells. Beside them stand words that differ in spelling alone, classes
+of one row, and copies of rows. The columns in use are looked at one by one.
 """
 
 import math
