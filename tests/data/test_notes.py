@@ -280,6 +280,16 @@ def test_copies_of_rows_are_a_warning_where_they_are_permuted():
     assert not any("copies" in note for note in Own("data", "classification", "data", words).notes)
 
 
+def test_copies_are_counted_as_pandas_counts_them():
+    numbers = np.random.default_rng(8).normal(size=2000).round(3)
+    gaps = pd.DataFrame({"v": np.where(np.arange(2000) % 5 < 3, np.nan, numbers), "y": np.arange(2000) % 2})
+    (said,) = [note for note in Own("data", "auto", "data", gaps).notes if "copies" in note]
+    assert said.startswith(f"{2000 - len(gaps.drop_duplicates())} of 2000 rows are copies of others; ")
+    flags = pd.DataFrame(np.random.default_rng(9).integers(0, 2, (5000, 30))).rename(columns=str)
+    flags = flags.assign(n=np.random.default_rng(10).permutation(5000) / 7, y=np.arange(5000) % 2)
+    assert not any("copies" in note for note in Own("data", "auto", "data", flags).notes)
+
+
 def test_a_class_of_one_row_is_a_warning():
     frame = FRAME.assign(y=["Total", *LABEL[1:]])
     said = [note for note in Own("data", "classification", "data", frame).notes if is_warning(note)]
