@@ -91,8 +91,9 @@ def _mending(ref: Own, table: Table, chosen: TableChoice) -> list[str]:
     lines = [*table.read.script, *(line for stop in chosen.stops for line in stop.lines)]
     script = "\n    ".join(["", "import pandas", *lines, f"frame.to_csv({new!r}, index=False)"])
     them, hold = ("them", "hold") if names[1:] else ("it", "holds")
+    yours = ", with yours in place of comments," if any(line.startswith("#") for line in lines) else ""
     return [
-        f"These lines of Python write {new}, which a run takes:{script}",
+        f"These lines of Python{yours} write {new}, which a run takes:{script}",
         _command(ref, ref.task, label, file=new),
         f"Dropping {them} instead loses what {shortlist(quoted(names))} {hold}: {drops}",
     ]

@@ -68,6 +68,12 @@ def test_each_column_has_a_row(path):
     )
 
 
+def test_a_notation_without_a_line_leaves_a_comment_in_the_script(tmp_path):
+    (tmp_path / "own.csv").write_text("a,y\n(3),x\n(4),y\n(5),x\n(6),y\n")
+    script = look(str(tmp_path / "own.csv"), label="y").findings[-3]
+    assert script.startswith("These lines of Python, with yours in place of comments, write own-mended.csv")
+
+
 def test_all_stops_are_found_at_once_and_one_script_mends_them(path, tmp_path):
     rows = [
         f"{n};{'unbekannt' if n % 9 == 0 else 1900 + n};{n + 0.5:.1f} m;{50 + n},7;"
