@@ -210,10 +210,12 @@ class Learner:
             done = progress.rounds if progress is not None else 0
             self._check(stream, progress is not None)
             size = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-            stop, seconds = 0, 0.0
+            stop, seconds, with_room = 0, 0.0, None
             while stop < stream.T:
                 start, stop = stop, min((stop // size + 1) * size, stop + self.most(learn), stream.T)
-                self._make_room(part(stream, start, stream.T), learn)  # a step may make the state anew
+                if with_room is not self.state:  # a step may make the state anew
+                    with_room = self.state
+                    self._make_room(part(stream, start, stream.T), learn)
                 rows, of_part = part(stream, start, stop), trace_part(trace, start, stop)
                 with ctrl_c_later():
                     rounds = Rounds(rows, done if first is None else first, learn, done + start)

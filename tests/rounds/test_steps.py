@@ -59,6 +59,24 @@ def test_it_equals_the_learner_of_other_rows_in_any_cut_and_row_by_row(name):
     assert rows.steps[0].learnt == 60
 
 
+def test_steps_are_left_in_the_reverse_order():
+    calls = []
+
+    class Named(Step):
+        def __init__(self, name):
+            self.name = name
+
+        def before(self, learner, rounds):
+            calls.append(f"before {self.name}")
+            return rounds
+
+        def after(self, learner, rounds, trace):
+            calls.append(f"after {self.name}")
+
+    learner_with(Named("a"), Named("b")).run(case_stream(clouds(5)), learn=False)
+    assert calls == ["before a", "before b", "after b", "after a"]
+
+
 def test_what_is_first_in_the_list_is_nearest_to_the_stream():
     data = clouds(60, d=5)
     stream, scaling, step = case_stream(data), Scaling(5, "online"), Factor(4.0)
