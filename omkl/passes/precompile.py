@@ -150,9 +150,10 @@ def _mark(name: str) -> Path:
 def _target() -> str:
     """Return a hash of what numba's files depend on beside the sources: interpreter, numba, CPU."""
     import numba
-    from numba.core.registry import cpu_target
+    from llvmlite import binding
 
-    cpu = cpu_target.target_context.codegen().magic_tuple()  # NUMBA_CPU_NAME counts
+    chosen = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # by NUMBA_CPU_NAME and NUMBA_CPU_FEATURES
+    cpu = (*chosen, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
     versions = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
     return hashlib.sha256(repr(versions).encode()).hexdigest()[:12]
 
