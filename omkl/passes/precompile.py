@@ -7,6 +7,7 @@ by one process at a time, which has others of its own that help it; other learne
 import hashlib
 import json
 import multiprocessing
+import os
 import platform
 import subprocess
 import sys
@@ -152,7 +153,7 @@ def _target() -> str:
     import numba
     from llvmlite import binding
 
-    chosen = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # by NUMBA_CPU_NAME and NUMBA_CPU_FEATURES
+    chosen = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
     cpu = (*chosen, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
     versions = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
     return hashlib.sha256(repr(versions).encode()).hexdigest()[:12]
