@@ -2,6 +2,7 @@
 
 Rounds kN + 1 to (k + 1)N are predicted with what was learnt before them; then all of them are learnt, in
 their order. With N = 1 that is the usual protocol. `batches` says so, and all that depends on it asks there.
+A learner that draws in its rounds draws when they are predicted, and again when they are learnt.
 """
 
 from collections.abc import Callable, Iterator

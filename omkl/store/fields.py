@@ -1,7 +1,8 @@
 """The fields of a cell: one table, of which its line, its checks, its key, columns and means are made.
 
-A new figure is one entry here, and the function in omkl/passes/one_pass.py that computes it. Below: what
-tables need of stored cells: their measures, and what follows from their lists and provenance.
+Measures come from omkl/tasks.py by themselves; another figure is one entry here, and the function in
+omkl/passes/cell_figures.py that computes it. Below: what tables need of stored cells: their measures, and
+what follows from their lists and provenance.
 """
 
 import contextlib
