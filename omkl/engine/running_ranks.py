@@ -117,9 +117,9 @@ def fill_rows(X, new_indptr, new_indices, new_values, first, used):
 
 @compiled
 def see_columns(X, window, seen):
-    """Add the rows of X (d, T) to the window."""
+    """Add the rows of X (d, T) to the window, T at most WINDOW."""
     for j in range(len(X)):
-        for t in range(max(0, X.shape[1] - WINDOW), X.shape[1]):
+        for t in range(X.shape[1]):
             window[j, (seen + t) % WINDOW] = X[j, t]
 
 

@@ -115,6 +115,19 @@ def test_ranks_are_those_of_the_naive_twin_in_any_cut(made):
     assert np.abs(expected).max() < 2.95 if made is not few else True
 
 
+@pytest.mark.parametrize("made", [ties, turned, back])
+def test_saved_ranks_go_on_as_they_would_have(made):
+    data, spec = made(), learner_spec("arow")
+    scaling = Scaling.of({"scale": "ranks"}, data)
+    learner = new_learner(spec, spec.usual("classification"), None, data.d, 1, scaling=scaling)
+    learner.run(case_stream(data, np.arange(60)))
+    again = unpack(*snapshot(learner))
+    rows = [
+        own.scaling.scaled(case_stream(data, np.arange(60, 120)), learn=True)[0] for own in (learner, again)
+    ]
+    assert np.array_equal(rows[0].values, rows[1].values)
+
+
 def test_ranks_of_wide_rows_are_among_as_many_rows_as_there_is_room_for(monkeypatch):
     """The memory has a bound: of 64 values here, with rows of 3; a row that is larger is held by none."""
     monkeypatch.setattr("omkl.rounds.feature_scales.LEAST_VALUES", 64)
@@ -415,7 +428,7 @@ def test_a_value_too_large_to_be_squared_is_held():
         (".rows", np.zeros((2, 4, 5))),
         (".rows", np.full((2, 4, 6), -1.0)),
         (".rows", np.full((2, 4, 6), np.nan)),
-        (".rows", np.full((2, 4, 6), 40.0)),  # the older ones are of 34 rows
+        (".rows", np.concatenate([np.full((1, 4, 6), 35.0), np.zeros((1, 4, 6))])),  # of 34 rows
         (".density", np.array([301, 1])),
         (".density", np.array([300, 2])),
         (".begun", np.array([16, 51])),
@@ -455,7 +468,7 @@ def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
         ("values", lambda own: own[:, None]),
     ],
 )
-def test_saved_ranks_that_cannot_be_are_refused(name, broken):
+def test_saved_ranks_that_cannot_be_are_refused(name, broken, monkeypatch):
     data, spec = ties(), learner_spec("arow")
     scaling = Scaling.of({"scale": "ranks"}, data, later=False)
     model = new_learner(spec, spec.usual("classification"), None, 4, 1, scaling=scaling)
@@ -464,6 +477,9 @@ def test_saved_ranks_that_cannot_be_are_refused(name, broken):
     assert np.array_equal(snapshot(unpack(header, arrays))[1][f".{name}"], arrays[f".{name}"])
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=r"its (scaling|ranks)"):
         unpack(header, {**arrays, f".{name}": broken(arrays[f".{name}"])})
+    monkeypatch.setattr("omkl.rounds.feature_scales.MOST_VALUES", arrays[".values"].size - 1)
+    with pytest.raises(ValueError, match="among rows that cannot be"):
+        unpack(header, arrays)
 
 
 # ------------------------------------------------------------------ the command line

@@ -19,6 +19,7 @@ from omkl.models.asked import score
 from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.packing import pack, snapshot, unpack, with_classes
 from omkl.rounds.scaling import Scaling
+from omkl.rounds.support_vectors import stored_vectors
 from omkl.rounds.widths import STEPS, Widths, median_distance
 from omkl.runs.cells import expand
 from omkl.testing.cases import assert_same, clouds, dataset, fresh_learner, matrix_of, traced
@@ -108,7 +109,9 @@ def test_scoring_changes_nothing_and_numbers_stay_the_rows():
     assert_same(snapshot(learner)[1], before)
     assert not any(np.shares_memory(before[name], array) for name, array in pack(learner)[1].items())
     learner.run(part(stream, 99, 101))  # begins again at 100
-    assert set(learner.state["B"].origin[:20]) <= set(stream.order[:101])
+    numbers, stored = stored_vectors(learner)
+    assert set(numbers) <= set(stream.order[:101])
+    np.testing.assert_array_equal(stored.toarray(), matrix_of(clouds(T))[numbers])
 
 
 def test_a_kernel_is_chosen_with_the_median_of_the_first_rows():

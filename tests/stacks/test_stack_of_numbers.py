@@ -8,7 +8,7 @@ from support.extension import write
 import omkl
 from omkl.cli import main
 from omkl.config import learner_spec, members_of
-from omkl.engine.running_scale import targets_less_mean
+from omkl.engine.running_scale import targets_less_mean, within_reach
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 from omkl.models.asked import density_interval, score_and_std
@@ -131,3 +131,17 @@ def test_sklearn_and_river():
     for row, target in zip(X, y, strict=True):
         model.learn_one(dict(enumerate(row)), target)
     assert abs(model.predict_one(dict(enumerate(X[-1]))) - y[-1]) < 10.0
+
+
+@pytest.mark.parametrize(
+    ("n", "least", "largest", "y", "held"),
+    [
+        (49, 0.0, 1.0, 1e9, 1e9),  # too few to say what is far
+        (50, 0.0, 1.0, 1e9, 11.0),
+        (50, 0.0, 1.0, -1e9, -10.0),
+        (50, 2.0, 2.0, 1e9, 22.0),  # equal targets have the range of their mean
+        (50, 0.0, 0.0, 1e9, 1e9),
+    ],
+)
+def test_a_target_far_beyond_all_others_counts_as_one_within_reach(n, least, largest, y, held):
+    assert within_reach(np.array([n * largest, least, largest, float(n)]), y) == held
