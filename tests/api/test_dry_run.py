@@ -79,6 +79,7 @@ def test_data_that_would_be_downloaded_are_counted_by_their_entry(
     assert main(words) == 0
     here = capsys.readouterr().out
     monkeypatch.setenv("OMKL_DATA", "")
+    monkeypatch.setenv("OMKL_OFFLINE", "")
     monkeypatch.setenv("OMKL_MIRROR", "http://127.0.0.1:9")
     assert main(words) == 0
     out, err = capsys.readouterr()
