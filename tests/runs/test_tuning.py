@@ -138,13 +138,14 @@ def test_half_of_the_trials_are_drawn_near_the_best(ran, words):
     assert len({trial.setting.identity for trial in state.trials}) == 18
 
 
-def test_each_size_races_with_the_given_setting_and_runs_on_the_whole_stream(ran, tmp_path):
-    data = write_data(tmp_path / "own.libsvm", 300)
+@pytest.mark.parametrize(("rows", "budgets"), [(250, (100, 250)), (249, (100,))])  # not 600 of either
+def test_each_size_races_with_the_given_setting_and_runs_on_the_whole_stream(ran, tmp_path, rows, budgets):
+    data = write_data(tmp_path / "own.libsvm", rows)
     (race,), _ = started(["algo=krls_t", f"data={data}", "trials=30", "least=10", "small=0"])
     given = race.space.given
     assert [(own.params["budget"], own.scaling.get("scale")) for own in given] == [
-        (budget, scale) for budget in (100, 250) for scale in (None, "online", "ranks")
-    ]  # six times 100 are more than there are rows
+        (budget, scale) for budget in budgets for scale in (None, "online", "ranks")
+    ]
     assert all(own.params == {**given[0].params, "budget": own.params["budget"]} for own in given)
     state = _State(race)
     while state.places:
@@ -161,7 +162,7 @@ def test_what_is_drawn_near_the_best_goes_from_the_look_at_its_cost_to_the_whole
     waves = []
     while state.places:
         waves.append((state.race.lengths[state.rung], state.places))
-        dear = {7: 5.0, 8: 1.6}  # beyond three times the limit; beyond the limit, on the stream
+        dear = {3: 4.0, 7: 5.0, 8: 1.6}  # below, beyond three times the limit; beyond it, on the stream
         state.advance({at: Score(-float(at), dear.get(at, 1.0)) for at in state.places}, 1.0)
     near = [(5, [5, 6]), (90, [5, 6]), (5, [7]), (90, [0]), (5, [8]), (90, [8])]
     assert waves == [(5, [0, 1, 2, 3, 4]), (10, [0, 1, 2, 3, 4]), (30, [4]), (90, [4]), *near, (90, [0, 6])]

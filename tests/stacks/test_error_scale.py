@@ -116,7 +116,7 @@ def test_the_twin_makes_the_same_of_a_far_row_when_errors_have_become_small():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(280, 3))
     y = X[:, 2] + np.where(np.arange(280) < 240, 3.0 * rng.normal(size=280), 0.0)
-    X[265, 1] = 10.0
+    X[265, 1], X[266, 0] = 10.0, -10.0
     data, order = omkl.data.from_arrays(X, y, task="regression"), np.arange(280)
     passes = twins.both(*TWIN, data, order, None, members=WORDS)
     twins.assert_equal("stack_regression", data, order, passes)
