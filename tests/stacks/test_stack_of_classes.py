@@ -60,6 +60,13 @@ def test_members_that_know_nothing_leave_it_exactly_undecided():
     assert (answers(np.zeros((1, 3)), learners, own, w) == 0.0).all()
 
 
+def test_a_label_that_every_answer_excluded_leaves_weights():
+    learners, own, w, W = fresh(2)
+    certain = np.full((1, S + 1), 0.5)  # as where erf rounds to 1
+    teach(np.full((1, 2), 5.0), certain, np.array([-1.0]), learners, own, w, W)
+    np.testing.assert_allclose(W, 1 / (S + 1))
+
+
 def test_it_beats_every_member_and_their_mixture():
     """Each member knows one of two terms that add up: neither of them, nor any mean of answers, is right."""
     rng = np.random.default_rng(0)
