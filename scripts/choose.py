@@ -76,7 +76,7 @@ worse on {papers}.
 def read(name: str) -> pd.DataFrame:
     """Return the rows of a table of results/today that have run, with their error and whether it is good."""
     rows = pd.read_csv(TABLES / f"table-{name}.csv")
-    rows = rows[rows["reps"] > 0].reset_index(drop=True)
+    rows = rows[rows["reps"] > 0].reset_index(drop=True).copy()  # in one piece
     error = rows["mse_e3_mean"].where(rows["task"] == "regression", rows["mistake_pct_mean"])
     good = rows["best"].astype(bool) | rows["marked"].astype(bool)
     return rows.assign(table=name, error=error, good=good)
@@ -95,7 +95,7 @@ def code(names: Iterable[str]) -> str:
 
 def page() -> str:
     """Return the text of docs/choose.md."""
-    names = {spec.label: spec.name for spec in learner_specs().values()}
+    names = _names()
     every = pd.concat(map(read, [*TESTED.values(), *IN_TIME]), ignore_index=True)
     sets = list(dict.fromkeys(every["data"]))
     best = every.loc[every.groupby("data", sort=False)["error"].idxmin()].set_index("data")
@@ -147,6 +147,22 @@ def page() -> str:
     )
 
 
+def _names() -> dict[str, str]:
+    """Return what one types for each label in the tables, learners of the examples' folders included.
+
+    A label of its own stands for settings, and is kept beside the learner.
+    """
+    own = {spec.label: f"`{spec.name}`" for spec in learner_specs().values()}
+    names: dict[str, str] = {}
+    for path in sorted(TABLES.glob("table-*.csv")):
+        table = pd.read_csv(path)
+        for label, algo in zip(
+            table.get("label", table.get("learner", ())), table.get("algo", ()), strict=True
+        ):
+            names[label] = f"`{algo}` ({label})" if algo in learner_specs() else f"`{algo}`"
+    return names | own
+
+
 def _share(of: pd.Series, what: str) -> str:
     return (
         f"{int(of.sum())} of {len(of)} {what}"
@@ -193,9 +209,9 @@ def _taken(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
     return {
         "problem": row["problem"],
         "data": row["data"],
-        "take": f"`{names[row['take']]}`" if row["take"] in names else "*not decided*",
+        "take": names.get(row["take"], "*not decided*"),
         **{name: row[name] for name in ("best on", "error", "µs", "MiB")},
-        "then": ", ".join(f"`{names[label]}`" if label in names else label for label in then),
+        "then": ", ".join(names[label] for label in then),
     }
 
 
