@@ -36,7 +36,7 @@ def test_a_run_is_the_command_s_table_and_cells(ran, capsys):
     assert main(["run", *WORDS.split(), f"store={store}", "-q"]) == 0  # all is stored: nothing runs
     own, printed = str(results).splitlines(), capsys.readouterr().out.splitlines()
     assert own[:10] == printed[:10]
-    assert set(results.cells["key"]) <= set(Store(store).cells(columns=["key"])["key"])  # others run there, too
+    assert set(results.cells["key"]) <= set(Store(store).cells(columns=["key"])["key"])  # others ran
     assert results.table["algo"].tolist() == ["omkc_ss", "alma", "majority", "perceptron", "arow"]
     assert results.best["algo"].iloc[0] == "omkc_ss"
     assert results.settings["algo"].tolist() == ["omkc_ss", "alma"]
