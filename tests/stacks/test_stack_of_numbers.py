@@ -14,6 +14,7 @@ from omkl.errors import UserError
 from omkl.models.asked import density_interval, score_and_std
 from omkl.paths import EXTENSIONS
 from omkl.stacks.new_learner import new_learner
+from omkl.stacks.stack_of_numbers import Means
 from omkl.testing.cases import csr_of
 
 WORDS = ["ridge", "krls_t(budget=30, scale=ranks)", "iegp(pool=gaussian(sigma=1 median), D=10, drift=0.01)"]
@@ -145,3 +146,14 @@ def test_sklearn_and_river():
 )
 def test_a_target_far_beyond_all_others_counts_as_one_within_reach(n, least, largest, y, held):
     assert within_reach(np.array([n * largest, least, largest, float(n)]), y) == held
+
+
+def test_a_round_told_to_be_almost_certain_weighs_as_one_of_a_hundredth_of_the_usual_error():
+    def bias_after(std):
+        means = Means(np.zeros(4), np.ones(2), np.zeros(2), np.zeros(1), np.zeros((2, 2)), np.zeros(4))
+        means.learn_bias(np.zeros(2), 1.0, 1.0)
+        means.learn_bias(np.zeros(2), 1.0, std)
+        return means.bias
+
+    np.testing.assert_array_equal(bias_after(1e-9), bias_after(0.01))
+    assert (bias_after(0.02) < bias_after(0.01)).all()
