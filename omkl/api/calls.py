@@ -441,7 +441,7 @@ def figure(
 
 
 def fit(
-    words: str | Setting = "",
+    words: str | Setting | Data = "",
     data: Data | None = None,
     *,
     y: Any = None,
@@ -464,7 +464,8 @@ def fit(
     Parameters
     ----------
     words
-        A learner's name or a learner of `learner`, or words such as ``"algo=alma data=my.csv label=class"``.
+        A learner's name or a learner of `learner`, or words such as ``"algo=alma data=my.csv label=class"``,
+        or the data.
     data, y, label
         As in `run`.
     order
@@ -478,11 +479,7 @@ def fit(
             f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "
             "which learns by its own fit(X, y)"
         )
-    if not isinstance(words, str | Setting):
-        raise UserError(
-            f'omkl.fit takes the learner first, not {type(words).__name__}; write omkl.fit("auto", X, y=y)'
-        )
-    if isinstance(words, Setting) or (words and "=" not in words):
+    if isinstance(words, Setting) or (isinstance(words, str) and words and "=" not in words):
         words, algo = "", words
     given: dict[str, Any] = {**settings, **(params or {})}
     named: dict[str, Any] = {

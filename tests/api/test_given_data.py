@@ -127,9 +127,13 @@ def test_an_estimator_is_no_learner_s_name():
         omkl.fit(ArowClassifier(), FRAME)
 
 
-def test_rows_in_the_place_of_the_learner():
-    with pytest.raises(UserError, match="takes the learner first, not ndarray"):
-        omkl.fit(np.eye(3), y=[0, 1, 1])
+def test_data_may_come_first_in_fit():
+    X, y = np.eye(9), np.arange(9) % 2
+    assert omkl.fit(X, y=y, algo="arow", order="file").predict(X).tolist() == (
+        omkl.fit("arow", X, y=y, order="file").predict(X).tolist()
+    )
+    with pytest.raises(UserError, match="the first argument must be settings"):
+        omkl.fit(X, X, y=y)
 
 
 @pytest.mark.parametrize("algo", ["arow", "auto", "omkc_ss", "perceptron", "raker"])

@@ -126,15 +126,16 @@ def test_what_is_near_stops_and_its_lines_mend_it(kind, at):
 
 
 @pytest.mark.parametrize("kind", NEAR)
-def test_what_is_near_stops_and_may_be_declared_to_be_words(kind):
+def test_what_is_near_stops_and_may_be_declared_to_be_words(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for cells in NEAR[kind]:
         stop = decided(frame_of(cells))
         assert f"row 1: column 'a' holds {cells[0]!r}, which is near a number or a date" in str(stop)
-        assert "in pandas frame['a'] = frame['a'].astype('category') makes words of them" in str(stop)
-        assert (
-            decided(mended(frame_of(cells), Stop("", ["frame['a'] = frame['a'].astype('category')"]))).kind
-            == WORDS
-        )
+        assert "'read.dtype={a:category}' (in a frame .astype('category')) makes words of them" in str(stop)
+        frame_of(cells).to_csv("own.csv", index=False)
+        assert omkl.look("own.csv", ["read.dtype={a:category}"]).records[0]["kind"] == "words"
+        as_words = mended(frame_of(cells), Stop("", ["frame['a'] = frame['a'].astype('category')"]))
+        assert decided(as_words).kind == WORDS
         assert mended(frame_of(cells), stop).a.tolist() == cells  # a comment
 
 

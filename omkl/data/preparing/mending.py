@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from omkl.data.preparation import Stop
+from omkl.data.preparation import Preparation, Stop
 from omkl.data.preparing.columns import Column, date_of, eight_digit_days, is_float, looks_iso
 from omkl.errors import counted, show
-from omkl.typed import column_word
+from omkl.typed import column_word, in_shell
 
 if TYPE_CHECKING:
     from omkl.data.preparing.user_table import Table
@@ -147,8 +147,9 @@ def _texts(column: Column) -> str:
 def _stop(column: Column, text: str, count: int, *ways: tuple[str, ...]) -> Stop:
     """Return a stop with the ways that mend the column. count: of such cells"""
     others, frame = f" ({count} such cells)" if count > 1 else "", _frame(column)
-    words = f"{frame} = {frame}.astype('category')"
-    helps = ", or ".join("; ".join(lines) for lines in ways) or f"{words} makes words of them"
+    reads = in_shell(Preparation(read={"dtype": {column.key: "category"}}).words.strip("'"))
+    declared = f"a line of yours mends them; {reads} (in a frame .astype('category')) makes words of them"
+    helps = ", or ".join("; ".join(lines) for lines in ways) or declared
     drop = column_word("drop", column.name)
     own = [f"# {frame} = ...: a line of yours that makes numbers or dates of it"]
     lines = [*ways[0], *(f"# or {'; '.join(lines)}" for lines in ways[1:])] if ways else own
