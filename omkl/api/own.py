@@ -118,11 +118,12 @@ def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: 
     return ChosenLearner(**own, model=model, several=several)
 
 
-def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Refit:
+def refit(model: Any, *, grow: float = 1.1, window: int | None = 10_000, first: int = 2) -> Refit:
     """Return an estimator with ``fit`` and ``predict`` as a learner that is fitted again as rows come.
 
-    It is first fitted at 20 rows (of two classes), then whenever the rows have grown by a factor. In each
-    round it predicts with its last fit; before the first one, the most frequent class or the mean so far.
+    It is fitted in each round from the first row of a second class to 100 rows (numbers: from the second
+    row), then whenever the rows have grown by a factor. In each round it predicts with its last fit; before
+    the first one, the most frequent class or the mean so far.
 
     Parameters
     ----------
@@ -133,11 +134,13 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
         The factor; 1 fits in every round.
     window
         How many of the last rows it is fitted on; None for all.
+    first
+        The fewest rows of a fit, for an estimator that asks for more than two.
 
     Raises
     ------
     omkl.errors.UserError
-        For a model without ``fit`` and ``predict``, a factor below 1, and a window of fewer than 2 rows.
+        For a model without ``fit`` and ``predict``, a factor below 1, and fewer than 2 rows.
 
     Examples
     --------
@@ -162,9 +165,12 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
         raise UserError(f"omkl.refit takes an estimator with fit and predict; {name} only transforms")
     if isinstance(grow, bool) or not isinstance(grow, int | float) or not 1.0 <= grow < math.inf:
         raise UserError(f"omkl.refit: grow must be a number ≥ 1, got {show(grow)}")
-    if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 2):
-        raise UserError(f"omkl.refit: window must be None or a whole number ≥ 2, got {show(window)}")
-    return Refit(model, float(grow), window)
+    for name, value, also in (("window", window, "None or "), ("first", first, "")):
+        if value is None and also:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise UserError(f"omkl.refit: {name} must be {also}a whole number ≥ 2, got {show(value)}")
+    return Refit(model, float(grow), window, first)
 
 
 def stack(*members: Any, label: str | None = None) -> ChosenLearner:

@@ -6,9 +6,11 @@ step (`Steps`), and any estimator with ``fit`` is fitted again as rows come (`Re
 call gets rows of its own, so that one that changes them changes nothing else.
 """
 
+import contextlib
 import inspect
 import math
 from collections import Counter
+from collections.abc import Iterator
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +18,7 @@ import numpy as np
 
 from omkl.errors import OmklError, counted
 from omkl.others.names import Names, check_columns, check_labels, parameters_of
-from omkl.others.traits import FIRST_FIT, Refit, last_step, of_river
+from omkl.others.traits import EACH_ROUND, Refit, last_step, of_river
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -259,11 +261,12 @@ def _takes(model: Any, method: str, name: str) -> bool:
 
 
 class OfRefit(OfScikitLearn):
-    """One that is fitted again when the rows have grown by a factor, on the last ones.
+    """One that is fitted again as rows come, on the last ones.
 
-    The first fit is at FIRST_FIT rows; before, it answers the class that was most frequent so far (of equal
-    ones the first), or the mean. A fit of a classification waits until there are two classes in the window.
-    Rows up to the next fit are predicted in one call.
+    This is in each round below EACH_ROUND rows, then when rows have grown by a factor. A fit of a
+    classification waits until there are two classes in the window. Before the first fit it answers the class
+    that was most frequent so far (of equal ones the first), or the mean. Rows up to the next fit are
+    predicted in one call.
     """
 
     _predicts_by_score = False
@@ -274,7 +277,8 @@ class OfRefit(OfScikitLearn):
         self._grow, self._window = model.grow, model.window
         self._X: list[Any] = []
         self._y: list[Any] = []
-        self._seen, self._due, self._is_fitted = 0, FIRST_FIT, False
+        self._least = model.first
+        self._seen, self._due, self._fitted = 0, model.first, 0  # rows: seen, of the next fit, of the last
         self._counts: Counter[Any] = Counter()  # of labels, or numbers, before the first fit
         self._changed = 0  # the last row whose label is not that of the row before, from 1; 0 without
 
@@ -285,12 +289,13 @@ class OfRefit(OfScikitLearn):
     def unchanged(self, learn: bool) -> int:
         most = _NUMBERS // max(self.d, 1)
         if learn:
-            most = min(most, self._due - self._seen if self._is_fitted else 1)
+            most = min(most, self._due - self._seen if self._fitted else 1)
         return max(1, most)
 
     def said(self, rows: Any) -> list[Saying]:
-        if self._is_fitted:
-            return super().said(rows)
+        if self._fitted:
+            with self._few():
+                return super().said(rows)
         before = self._counts.most_common(1)[0][0] if self.labels else fmean(self._counts.elements())
         return [Saying(before)] * rows.shape[0]
 
@@ -300,7 +305,7 @@ class OfRefit(OfScikitLearn):
             if self._y and label != self._y[-1]:
                 self._changed = self._seen
             self._y.append(label)
-            if not self._is_fitted:
+            if not self._fitted:
                 self._counts[label] += 1
         self._X.append(rows)
         if self._window is not None and len(self._y) > 2 * self._window:
@@ -309,11 +314,27 @@ class OfRefit(OfScikitLearn):
         if self._seen < self._due or (self.labels and self._changed <= first):
             return
         X, labels = self._cut()
-        self.model.fit(self._given(X), np.array(labels))
-        self._is_fitted, self._due = True, max(self._seen + 1, math.ceil(self._grow * self._seen))
+        self._fitted, self._due = self._seen, self._seen + 1
+        if self._seen >= EACH_ROUND:
+            self._due = max(self._due, math.ceil(self._grow * self._seen))
+        with self._few():
+            self.model.fit(self._given(X), np.array(labels))
+
+    @contextlib.contextmanager
+    def _few(self) -> Iterator[None]:
+        """Say in an error what helps an estimator that asks for more rows than it was fitted on."""
+        try:
+            yield
+        except ValueError as error:
+            if self._fitted >= EACH_ROUND:
+                raise
+            raise OmklError(
+                f"{self.name}, fitted on {counted(self._fitted, 'row')}: {error}; omkl.refit(model, first=N) "
+                "fits from N rows on"
+            ) from error
 
     def why_unfitted(self) -> str:
-        if self._is_fitted or not (self.labels and self._changed and self._seen > FIRST_FIT):
+        if self._fitted or not (self.labels and self._changed and self._seen > self._least):
             return ""
         return (
             f"was never fitted: no window of {self._window} rows held two classes when a fit was due; "

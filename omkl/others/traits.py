@@ -10,8 +10,8 @@ from typing import Any
 from omkl.errors import UserError
 
 SEEDS = ("random_state", "seed")
-FIRST_FIT = 20  # rows
-REFITTED = f"refitted from {FIRST_FIT} rows"  # in the keys of cells
+EACH_ROUND = 100  # rows below which an estimator is fitted again in each round
+REFITTED = f"refitted in each round below {EACH_ROUND} rows"  # in the keys of cells
 NO_STEP = (None, "passthrough", "drop")
 
 
@@ -37,8 +37,9 @@ class Refit:
     """An estimator with ``fit`` and ``predict`` that is fitted again as rows come: see `omkl.refit`."""
 
     model: Any
-    grow: float = 1.25
+    grow: float = 1.1
     window: int | None = 10_000
+    first: int = 2
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return its parameters, as an estimator does."""

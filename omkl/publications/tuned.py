@@ -86,11 +86,13 @@ def _read(path: Path, *changed: int) -> dict[str, Any]:
 def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
     """Return the plans of a run's tuned learners, and the (data set, learner) pairs that are not tuned yet.
 
-    plan: of the run's words. A learner of another revision than the race's must be tuned again.
+    plan: of the run's words. A learner of another revision than the race's must be tuned again. Where the
+    rule has one trial, the given setting, there is no race.
     """
     from omkl.runs.tuning import parts
 
     won, specs = settings_of(run), learner_specs(dict.fromkeys(s.learner for s in plan.settings))
+    rule, _ = tuning_rule(run)
     lacking: list[tuple[str, str]] = []
     groups: dict[tuple[str, int], list[Setting]] = {}
     refs = {ref.name: ref for ref in plan.data}
@@ -99,6 +101,8 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
             if not setting.fits(ref.task, ref.name):
                 continue
             choice, spec = won.get((data, setting.learner)), specs[setting.learner]
+            if rule.trials == 1:
+                choice = TunedSetting({}, spec.revision)
             if choice is None or choice.revision != spec.revision:
                 lacking.append((data, setting.learner))
                 continue
@@ -109,9 +113,9 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
             scaling = setting.scaling | choice.scaling
             tuned = replace(tuned, scaling={key: word for key, word in scaling.items() if word != "none"})
             groups.setdefault((data, reps), []).append(tuned)
-    plans, small = [], tuning_rule(run)[0].small
+    plans = []
     for (data, reps), settings in groups.items():
-        _, rounds, order = parts(plan, refs[data], small)
+        _, rounds, order = parts(plan, refs[data], rule.small)
         held: dict[str, Any] = {"rounds": rounds, "order": order, "reps": reps}
         plans.append(replace(plan, data=(refs[data],), settings=tuple(settings), **held))
     return plans, lacking
@@ -187,7 +191,8 @@ def tuning_steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False)
         data = next(ref for ref in plan.data if ref.name == data_name)
         rule, cuts = tuning_rule(run)
         lacking = split_tuned(run, replace(plan, data=(data,)))[1]
-        todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
+        again_here = again and rule.trials != 1
+        todo = tuple(s for s in plan.settings if again_here or (data.name, s.learner) in lacking)
         yield SetToTune(
             run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed_in(run)), cuts
         )

@@ -254,8 +254,8 @@ def test_densities_are_measured(kind):
             model.learn_one(row, y[t])
     else:
         model = BayesianRidge()
-        cell = run(omkl.refit(model, grow=1.5), y, task="regression").cells.iloc[0]
-        for due, after in ((20, 30), (30, 45), (45, 68), (68, 102), (102, 120)):
+        cell = run(omkl.refit(model, grow=1.1, first=20), y, task="regression").cells.iloc[0]
+        for due, after in [*((t, t + 1) for t in range(20, 100)), (100, 111), (111, 120)]:
             model.fit(X[:due], y[:due])
             mean, std = model.predict(X[due:after], return_std=True)
             told += zip(y[due:after], mean, std, strict=True)
@@ -402,8 +402,8 @@ def test_probabilities_of_the_first_rows_may_be_none():
 
 @pytest.mark.parametrize("in_stack", [False, True])
 def test_a_refit_whose_window_never_holds_two_classes_when_a_fit_is_due_says_so(in_stack):
-    model = omkl.refit(BernoulliNB(), window=10)
+    model = omkl.refit(BernoulliNB(), window=10, first=20)
     labels = np.repeat(["yes", "no"], [5, 115])
     (failure,) = run(omkl.stack("arow", model) if in_stack else model, labels).failed
     assert "was never fitted: no window of 10 rows held two classes when a fit was due" in failure["error"]
-    assert run(omkl.refit(BernoulliNB(), window=10), np.repeat(["yes", "no"], [12, 108])).failed == []
+    assert run(model, np.repeat(["yes", "no"], [12, 108])).failed == []

@@ -191,21 +191,18 @@ def test_a_step_that_holds_others_is_refitted(step):
 # ------------------------------------------------------------------ fitted again
 
 
-def by_fits(model, X, y, seed, classes, grow=1.25, window=10_000):
-    model, due = seeded(model, seed), 20
-    # before the first fit, the most frequent class (of equal ones the first) or the mean so far
-    answers = [
-        None,
-        *((max(y[:t], key=y[:t].tolist().count) if classes else y[:t].mean()) for t in range(1, due)),
-    ]
-    answers += [None] * (len(y) - due)
-    while due <= len(y):
-        rows = slice(max(0, due - window), due)
-        model.fit(X[rows], y[rows])
-        after = max(due + 1, int(np.ceil(due * grow)))
-        for t in range(due, min(after, len(y))):
-            answers[t] = model.predict(X[t : t + 1])[0]
-        due = after
+def by_fits(model, X, y, seed, classes, grow=1.1, window=10_000, first=2):
+    model, due, fitted = seeded(model, seed), first, False
+    answers = [None]
+    for t in range(1, len(y)):
+        rows = slice(max(0, t - window), t)
+        if t >= due and (not classes or len(set(y[rows])) > 1):
+            model.fit(X[rows], y[rows])
+            due, fitted = (t + 1 if t < 100 else max(t + 1, int(np.ceil(t * grow)))), True
+        if fitted:
+            answers.append(model.predict(X[t : t + 1])[0])
+        else:  # the most frequent class (of equal ones the first) or the mean so far
+            answers.append(max(y[:t], key=y[:t].tolist().count) if classes else y[:t].mean())
     return answers
 
 
@@ -216,7 +213,7 @@ REFITTED = {
     "boosted histograms": (HistGradientBoostingClassifier(max_iter=5), 3, {"grow": 2}),
     "svc": (SVC(), 2, {}),
     "svc, 3": (make_pipeline(StandardScaler(), SVC()), 3, {}),
-    "neighbours": (KNeighborsClassifier(3), 3, {"grow": 1.1}),
+    "neighbours": (KNeighborsClassifier(3), 3, {"grow": 1.25, "first": 3}),
     "tree": (DecisionTreeClassifier(), 2, {}),
     "mlp": (MLPClassifier(5, max_iter=20), 2, {}),
     "discriminants": (LinearDiscriminantAnalysis(), 3, {}),
@@ -224,7 +221,7 @@ REFITTED = {
     "stack": (
         StackingClassifier([("tree", DecisionTreeClassifier()), ("nb", GaussianNB())], cv=2),
         2,
-        {"grow": 2},
+        {"grow": 2, "first": 30},
     ),
     "forest, numbers": (RandomForestRegressor(5), 0, {}),
     "svr": (SVR(), 0, {}),
@@ -249,13 +246,19 @@ def test_a_fit_waits_for_a_second_class():
     y = np.array(["a"] * 70 + ["b"] * 50)
     result = omkl.run((X, y), algo=[omkl.refit(LogisticRegression())], order="file", **SERIAL)
     model, right = LogisticRegression(), 69  # before the first fit it answers a, but in the first round
-    due = 71  # the first row of the second class
-    while due <= 120:
+    for due, after in [*((t, t + 1) for t in range(71, 100)), (100, 111), (111, 121)]:
         model.fit(X[:due], y[:due])
-        after = int(np.ceil(due * 1.25))
         right += (model.predict(X[due:after]) == y[due:after]).sum()
-        due = after
     assert result.cells.mistakes[0] == 120 - right
+
+
+def test_an_estimator_that_asks_for_more_rows_says_what_helps():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
+    model = KNeighborsClassifier(5)
+    (failure,) = omkl.run((X, y), algo=[omkl.refit(model)], order="file", **SERIAL).failed
+    assert "fitted on 2 rows: Expected n_neighbors <= n_samples_fit" in failure["error"]
+    assert "omkl.refit(model, first=N) fits from N rows on" in failure["error"]
+    assert omkl.run((X, y), algo=[omkl.refit(model, first=5)], order="file", **SERIAL).failed == []
 
 
 class Noted(ClassifierMixin, BaseEstimator):
@@ -269,15 +272,16 @@ class Noted(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.fits[-1][1][-1])
 
 
-@pytest.mark.parametrize("window", [None, 2, 5, 19, 20, 40])
-@pytest.mark.parametrize("grow", [1.0, 1.25, 1.3])
-@pytest.mark.parametrize("start", [2, 15, 19, 20, 21, 37])
-def test_a_refit_is_due_after_a_factor_and_waits_for_two_classes_in_its_window(window, grow, start):
+@pytest.mark.parametrize("window", [None, 2, 5, 40])
+@pytest.mark.parametrize("grow", [1.0, 1.1, 1.3])
+@pytest.mark.parametrize("first", [2, 20])
+@pytest.mark.parametrize("start", [2, 19, 20, 37])
+def test_a_refit_is_due_after_a_factor_and_waits_for_two_classes_in_its_window(window, grow, first, start):
     """Labels come in runs, so that many windows hold one class; rows are asked for as a pass does."""
-    runs = np.repeat([0, 1, 0, 2, 1, 0], [start, 1, 30, 3, 45, 60])
+    runs = np.repeat([0, 1, 0, 2, 1, 0, 1], [start, 1, 30, 3, 45, 60, 99])
     model = Noted()
-    asked = adapter(Refit(model, grow, window), "noted", 1, 3, False, UNNAMED)
-    expected, answers, due, t = [], [], 20, 0
+    asked = adapter(Refit(model, grow, window, first), "noted", 1, 3, False, UNNAMED)
+    expected, answers, due, t = [], [], first, 0
     while t < len(runs):
         stop = min(len(runs), t + asked.unchanged(True))
         rows = np.arange(t, stop, dtype=float)[:, None]
@@ -287,11 +291,11 @@ def test_a_refit_is_due_after_a_factor_and_waits_for_two_classes_in_its_window(w
         t = stop
     right = []
     for seen in range(1, len(runs) + 1):
-        first = 0 if window is None else max(0, seen - window)
-        labels = runs[first:seen].tolist()
+        start = 0 if window is None else max(0, seen - window)
+        labels = runs[start:seen].tolist()
         if seen >= due and len(set(labels)) > 1:
-            expected.append(([*map(float, range(first, seen))], labels))
-            due = max(seen + 1, math.ceil(grow * seen))
+            expected.append(([*map(float, range(start, seen))], labels))
+            due = seen + 1 if seen < 100 else max(seen + 1, math.ceil(grow * seen))
         counts = runs[:seen].tolist()
         right.append(expected[-1][1][-1] if expected else max(counts, key=counts.count))
     assert model.fits == expected
