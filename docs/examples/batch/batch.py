@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn that want scaled rows: as the rows of each fit are, which is how one uses them."""
+"""Estimators of scikit-learn that want scaled rows, in a pipeline that scales the rows of each fit."""
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
