@@ -64,7 +64,7 @@ class Run:
     published: name in the published table of a learner's row, by learner    labels: the row's name here, by
     learner    extra: added to the paper's rows, so not counted among the cells that should agree
     tune: the rule by which its learners are tuned (tuned.py), None where the words say all
-    folder: that has its learners; without it (``--with``) the run is left out of tables and figures
+    folder: that has its learners, or data; without it (``--with``) the run is left out
     """
 
     name: str
@@ -124,7 +124,7 @@ class Item:
         """Why it has no runs, "" where it has, or needs none."""
         if self.runs or not self.folders:
             return ""
-        return f"its learners are those of a folder: add --with {self.folders[0]}"
+        return f"its learners or data are those of a folder: add --with {self.folders[0]}"
 
     def titled(self, data: Iterable[str] | None = None) -> str:
         """Return the title with the names of the data sets, or their number, in place of ``{data}``.
@@ -243,7 +243,9 @@ def _item_of(
 
 
 def _known(run: Run) -> bool:
-    return set(as_list(run.words["algo"])) <= set(conf.options("algo"))
+    return set(as_list(run.words["algo"])) <= set(conf.options("algo")) and set(run.data) <= set(
+        conf.options("data")
+    )
 
 
 def _given(content: Mapping[str, Any], kind: Any) -> dict[str, Any]:
