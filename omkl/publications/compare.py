@@ -8,7 +8,9 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Setting
+from omkl.config.parameters import word_text
 from omkl.config.planned import Group, PlannedRow
+from omkl.config.words import SCALES
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
@@ -219,8 +221,10 @@ def _named(setting: Setting, run: Run) -> Setting:
     label = run.labels.get(setting.learner)
     if run.tune is None:
         return replace(setting, label=label, per_data=run.per_data_params)
-    # its hyperparameters make no learner of its own
-    return replace(setting, label=label or setting.spec.label, per_data=run.per_data_params, pool=None)
+    # its hyperparameters make no learner of its own; the scaling that the run gives does
+    given = [word_text(key, run.words[key]) for key in SCALES if key in run.words]
+    label = ", ".join([label or setting.spec.label, *given])
+    return replace(setting, label=label, per_data=run.per_data_params, pool=None)
 
 
 def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:

@@ -1,18 +1,21 @@
-"""The page's answer: what to take, of the tables of tuned learners."""
+"""The page's answer: what to take, by the error over the best and tests over data sets."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from omkl.errors import UserError
+import numpy as np
+
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import DigestLine, Item, Paper
 from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.table_result import TableResult
-from omkl.publications.tuned_ranks import not_tuned, ranks_of_grid
+from omkl.publications.tuned_ranks import not_tuned
 from omkl.reports import results_table
+from omkl.reports.captions import some
 from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of
 from omkl.reports.results_table import number
+from omkl.reports.statistics import ALPHA
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING
 
@@ -23,21 +26,27 @@ if TYPE_CHECKING:
 
 
 SHOWN = 10  # learners of a matrix
-NEXT = 2  # learners named after the first
-ENOUGH = 5  # data sets from which on ranks say which learner to take
+NAMED = 4  # learners that are named as level with the first
+ENOUGH = 3  # data sets from which on there is a test
 UNDECIDED = "not decided"
-_OF_FIRST = ("take", "rank", "best on", "error", "µs", "MiB")
+_LEVEL = "level with it"
+_OF_FIRST = ("take", "error", "µs", "MiB")
+_HALF = 50.0  # percent: of one round, which is the least error that a ratio takes
 _OF_DIGEST = [
     (
         "take",
-        "the learner with the lowest average rank among those that have finished all data sets; not decided "
-        f"where two have it, or where there are fewer than {ENOUGH} data sets",
+        "the learner with the least error, where the second differs from it; not decided where it does not, "
+        f"and of fewer than {ENOUGH} data sets",
     ),
-    ("best on", "data sets where it is best, or not significantly worse than the best of all"),
-    ("error", "over that of the best learner of each data set: the mean"),
-    ("µs", "of learner time for a row: the median over the data sets"),
-    ("MiB", "memory of a learner, that of its pass less the least of any pass there: the median"),
-    ("then", "the next, of equal ranks the one with less memory first; each with its rank"),
+    ("error", "of the first, over that of the best learner of each data set: the geometric mean"),
+    ("µs", "of its time for a row: the median over the data sets"),
+    ("MiB", "its memory, that of its pass less the least of any pass there: the median"),
+    (
+        _LEVEL,
+        "learners that do not differ from the first (paired t-test of the logarithms of the errors over the "
+        "data sets, two-sided, 5 %), those of less error first, with their error; where nothing is decided "
+        "the first is among them",
+    ),
 ]
 
 
@@ -58,7 +67,8 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
         answers.append({"problem": line.problem, "data": names, **_answer(compared)})
     import pandas as pd
 
-    flat = pd.DataFrame(answers)
+    flat = pd.DataFrame([answer | {_LEVEL: "; ".join(answer[_LEVEL])} for answer in answers])
+    answers = [answer | {_LEVEL: some(answer[_LEVEL], at_most=NAMED)} for answer in answers]
     about: dict[str, Any] = {"title": item.titled(), "terms": _OF_DIGEST, "command": command}
     about |= {"warnings": list(warnings), "flat": lambda: flat}
     table = replace(Table.of(answers, **about), records={"digest": flat})
@@ -71,38 +81,43 @@ def _compared(paper: Paper, item: Item, line: DigestLine, work: PaperPlans, outc
 
 
 def _answer(compared: Compared) -> dict[str, Any]:
-    """Return the first of the ranks, how good it is and what it costs; why not where there are none."""
+    """Return the learner of the least error over the best, what it costs, and what is level with it.
+
+    Of the learners that have finished all data sets.
+    """
     grid = grid_table(learners_of(compared.summary))
-    sets = list(dict.fromkeys(grid["data"]))
-    try:
-        ranks = ranks_of_grid(grid, sets)
-    except UserError as error:
-        return dict.fromkeys(_OF_FIRST, MISSING) | {"then": str(error)}
-    least = grid.groupby("data")["memory_mib_mean"].transform("min")
-    memory = (grid["memory_mib_mean"] - least).groupby(grid["line"]).median()
-    order = sorted(ranks.average, key=lambda line: (round(ranks.average[line], 1), memory[line]))
-    named = [f"{line} {ranks.average[line]:.1f}" for line in order]
-    first = order[0]
-    if len(sets) < ENOUGH or named[0].split()[-1] == named[1].split()[-1]:
-        undecided = {"take": UNDECIDED, "then": ", ".join(named[: NEXT + 1])}
-        return dict.fromkeys(_OF_FIRST, MISSING) | undecided
+    grid["error"] = [_error(row) for row in grid.to_dict("records")]
+    finished = grid[grid["complete"].astype(bool)]
+    errors = finished.pivot(index="data", columns="line", values="error").dropna(axis="columns")
+    if errors.empty:
+        return dict.fromkeys(_OF_FIRST, MISSING) | {_LEVEL: []}
+    logs = np.log(errors)
+    over = np.exp(logs.sub(logs.min(axis="columns"), axis="index").mean()).sort_values(kind="stable")
+    first, level = over.index[0], list(over.index)
+    if len(errors) >= ENOUGH:
+        level = [name for name in level if _p(logs[first], logs[name]) >= ALPHA]
+    decided = len(errors) >= ENOUGH and over.index[1:2].isin(level).sum() == 0
     rows = grid[grid["line"] == first]
-    good = int((rows["best"].astype(bool) | rows["marked"].astype(bool)).sum())
+    least = grid.groupby("data")["memory_mib_mean"].transform("min")
+    named = [f"{name} {over[name]:.2f}" for name in level if not decided or name != first]
     return {
-        "take": first,
-        "rank": f"{ranks.average[first]:.1f} of {len(order)}",
-        "best on": f"{good} of {len(sets)}",
-        "error": f"{_over_best(grid, first):.3f}",
+        "take": first if decided else UNDECIDED,
+        "error": f"{over[first]:.3f}",
         "µs": number(float((1e6 * rows["seconds_mean"] / rows["T"]).median()), 1),
-        "MiB": number(memory[first], 1),
-        "then": ", ".join(named[1 : NEXT + 1]),
+        "MiB": number(float((rows["memory_mib_mean"] - least[rows.index]).median()), 1),
+        _LEVEL: named,
     }
 
 
-def _over_best(grid: "pd.DataFrame", line: str) -> float:
-    """Return the mean, over the data sets, of a row's error over that of the best row."""
-    ratios = []
-    for _, rows in grid.groupby("data"):
-        error = rows[f"{rows['measure'].iloc[0]}_mean"]
-        ratios.append(float(error[rows["line"] == line].iloc[0] / error.min()))
-    return sum(ratios) / len(ratios)
+def _error(row: dict[str, Any]) -> float:
+    """Return the error of a row; of mistakes half a round at least, so that there is a ratio to none."""
+    measure = row["measure"]
+    error = float(row[f"{measure}_mean"])
+    return max(error, _HALF / row["T"]) if measure == "mistake_pct" else error
+
+
+def _p(first: "pd.Series", other: "pd.Series") -> float:
+    """Return the p-value of a paired t-test, 1 for equal values."""
+    from scipy.stats import ttest_rel
+
+    return 1.0 if (first == other).all() else float(ttest_rel(first, other).pvalue)

@@ -124,7 +124,7 @@ class Item:
         """Why it has no runs, "" where it has, or needs none."""
         if self.runs or not self.folders:
             return ""
-        return f"its learners or data are those of a folder: add --with {self.folders[0]}"
+        return f"its runs need a folder: add --with {self.folders[0]}"
 
     def titled(self, data: Iterable[str] | None = None) -> str:
         """Return the title with the names of the data sets, or their number, in place of ``{data}``.

@@ -8,7 +8,9 @@ import shutil
 import sys
 import warnings
 
+import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
 from omkl.cli import main
 from omkl.errors import UserError
@@ -20,7 +22,6 @@ from omkl.publications.paper import KINDS, Item
 from omkl.publications.paper_figures import draw_item, figure_of
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import PaperPlans, plans_of
-from omkl.reports.ranks import average_ranks
 from omkl.reports.table import FORMATS
 
 PAPER = """
@@ -191,23 +192,30 @@ def test_an_unknown_kind_is_reported_with_file_key_and_the_known_kinds(conf, old
     assert err.count("\n") == 1
 
 
-def test_a_digest_has_the_first_of_the_ranks_for_each_problem(conf, store, monkeypatch):
+def test_a_digest_has_the_least_error_over_the_best_and_what_is_level_with_it(conf, store, monkeypatch):
     paper, item = find_item("tables", "mine/digest")
     every = dataclasses.replace(selection(store), data=("wdbc", "drift"))
-    anything, two = make_table(paper, item, every, progress=False).table.flat().to_dict("records")
-    assert "at least 2 data sets that 3 learners have finished" in anything["then"]
-    ranked = average_ranks(
-        compare_rows(paper, Item("", "", "", "best", item.runs[1:], {}), *done(paper, item, every)).summary
-    )
-    named = [f"{name} {rank:.1f}" for name, rank in ranked.average.items()]
-    assert two["take"] == "not decided"  # of two data sets
-    assert two["then"] == ", ".join(named[:3])
+    rows = compare_rows(paper, Item("", "", "", "best", item.runs[1:], {}), *done(paper, item, every)).summary
+    rows = rows[~rows["is_yardstick"]]
+    logs = np.log(rows.pivot(index="data", columns="label", values="mistake_pct_mean"))
+    over = np.exp((logs - logs.min(axis=1).to_numpy()[:, None]).mean()).sort_values()
+    named = [f"{name} {error:.2f}" for name, error in over.items()]
+
+    def answer():
+        return make_table(paper, item, every, progress=False).table.flat().to_dict("records")[1]
+
+    assert answer()["take"] == "not decided"  # of two data sets
+    assert answer()["level with it"] == "; ".join(named)
+    assert float(answer()["error"]) == pytest.approx(over.iloc[0], abs=5e-4)
+    assert float(answer()["µs"]) > 0.0
     monkeypatch.setattr(digest, "ENOUGH", 2)
-    two = make_table(paper, item, every, progress=False).table.flat().to_dict("records")[1]
-    assert f"{two['take']} {two['rank']}" == f"{named[0]} of 4"
-    assert two["then"] == ", ".join(named[1:3])
-    assert float(two["error"]) >= 1.0
-    assert float(two["µs"]) > 0.0
+    p = {name: ttest_rel(logs[over.index[0]], logs[name]).pvalue for name in over.index[1:]}
+    assert answer()["take"] == "not decided"
+    level = [name for name in named if not p.get(name.rpartition(" ")[0], 1) < 0.05]
+    assert answer()["level with it"] == "; ".join(level)
+    monkeypatch.setattr(digest, "ALPHA", 1.0)  # all that differ at all
+    assert answer()["take"] == over.index[0]
+    assert answer()["level with it"] == ""
 
 
 def test_a_matrix_has_the_learners_by_rank_then_the_yardsticks(conf, store):

@@ -85,9 +85,9 @@ def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     assert main(["claims", "mine", "-q"]) == 0
     said = capsys.readouterr().out
     assert "2 of 2" in said
-    assert "2. its learners or data are those of a folder: add --with somewhere/else" in said
+    assert "2. its runs need a folder: add --with somewhere/else" in said
     assert main(["table", "mine/2"]) == 2
-    assert "mine/2: its learners or data are those of a folder: add --with somewhere/else" in capsys.readouterr().err
+    assert "mine/2: its runs need a folder: add --with somewhere/else" in capsys.readouterr().err
 
 
 def test_winners_are_used_and_those_of_another_revision_are_not(conf):
