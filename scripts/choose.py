@@ -3,22 +3,22 @@
 python scripts/choose.py
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from omkl.config import learner_specs
+from omkl.publications.digest import NAMED, UNDECIDED
 from omkl.publications.paper import enumerated
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, TABLES = ROOT / "docs" / "choose.md", ROOT / "results" / "today"
 TESTED = {
     "few rows": "small",
-    "thousands of rows": "classification",
-    "ten classes": "many",
-    "numbers": "regression",
+    "5,000 rows": "classification",
+    "several classes": "many",
+    "numbers": "numbers",
 }
 IN_TIME = ["time", "streams"]  # of too few repetitions for a test
 AUTO = ["auto", "auto_regression"]
@@ -26,39 +26,50 @@ LINEAR = ["arow", "ridge"]
 SHOWN = 5  # data sets on which Auto is furthest behind
 NEAR = 1.05  # times the best error
 FAMILIES = ("om2", "omk", "bomkc_", "norma", "raker", "adaraker", "adamkl")  # of the five papers
+BATCH = ("extra_trees", "gradient_boosting", "rbf_sv", "logistic")  # so their names begin
 
 TEXT = """\
 # Which learner to take
 
-Each learner at its best: tuned by one rule, its size and the scaling of features included, at no more than
-1.5 times the cost of `auto`, and compared on the same permutations
-([every learner at its best](../results/today.md)). The numbers are of version 1.0.0: `auto` and
-`auto_regression` have other members since, some on [ranks](scaling.md).
+{doubt}
+
+## With nothing tuned
+
+{default}
+
+Each learner with its defaults, as it is and with `scale=online`. The batch estimators (`--with
+docs/examples/batch`) are those of scikit-learn, [fitted again as rows come](python.md#any-estimator): in
+each round below 100 rows, then whenever the rows have grown by a tenth. They keep all rows.
+
+*Error* is that of the learner with the least, over that of the best of each data set (geometric mean), *µs*
+its time for a row, *MiB* its memory (medians). *Not decided*: the second does not differ from it by a paired
+t-test over the data sets (5 %), or there are fewer than three of these. *Level with it* are those that do
+not differ, the first {named} of them with their errors; few data sets do not tell learners apart.
+
+## Tuned
 
 {take}
 
-*Not decided*: two learners have the same rank, or there are fewer than five data sets. *Best on* counts
-the data sets where it is best, or not significantly worse. *Error* is over that of the best learner of
-each data set (mean), *µs* the time for a row, *MiB* the memory of the learner (medians).
+One learner of each family, each at its best: tuned by [one rule](../results/today.md), its size and the
+scaling of features included, at no more than 1.5 times the cost of `auto`. This takes labelled rows which
+the table does not count, as many again on short streams: without them, see the table above.
 
-## With nothing to set
-
-Start with `auto` for classes and `auto_regression` for numbers. No tuned learner is significantly better on
-{good}.
-In time order nothing is tested; there they have the lowest error on {lowest}. They are furthest
-behind on:
+`auto` and `auto_regression` have nothing to tune. No other learner, batch estimators included, is
+significantly better on {good}.
+In time order nothing is tested; there they have the lowest error on {lowest}. They are furthest behind on:
 
 {behind}
 
-[Their own page](../results/auto.md) has data that had no part in their making.
+[Their own page](../results/auto.md) has data sets that had no part in their making.
 
 ## What matters more than the learner
 
-* **A linear learner first.** The error of `arow` or `ridge` is within {percent} % of the best on {linear}.
-* **Where all rows fit in memory.** The best of four batch estimators of scikit-learn, tuned or not, fitted
-  again whenever the rows have grown by a quarter, makes fewer mistakes than `auto` on {batch}.
-  `auto_trees` (`--with docs/examples/batch`) stacks `auto` and extra-trees: fewer on {trees}.
-* **[Scaling](scaling.md).** `omkl tune` searches it. Most learners chose `scale=online` on {scaled}.
+* **A linear learner first.** The error of `arow` or `ridge`, tuned, is within {percent} % of the best on {linear}.
+* **Where all rows fit in memory.** The best of the batch estimators, tuned or not, has less error than `auto`
+  on {batch}. They take {batch_us} µs for a row (median), `auto` {auto_us}.
+  `auto_trees` stacks `auto` and extra-trees: less error than `auto` on {trees}.
+* **[Scaling](scaling.md).** `omkl tune` searches it. Of the online learners, most chose `scale=online` on
+  {scaled}, and `scale=ranks` on {ranks}.
 * **When labels arrive.** On elec2, repeating the last label is wrong in {last} % of the rounds, `{now}` in
   {now_pct} %. With labels in [batches of 100](data.md) (`delay=100`), repeating is wrong in {last_late} %,
   `auto` in {auto_late} %, and the best tuned learner in {late_pct} % (`{late}`).
@@ -68,8 +79,7 @@ behind on:
 
 ## The papers' learners
 
-OMKC, OMKL, BOMKC, NORMA and Raker, variants such as `omkc_ddpa` included, are best or not significantly
-worse on {papers}.
+OMKC, OMKL, BOMKC, NORMA and Raker, tuned, are best or not significantly worse on {papers}.
 """
 
 
@@ -79,7 +89,8 @@ def read(name: str) -> pd.DataFrame:
     rows = rows[rows["reps"] > 0].reset_index(drop=True).copy()  # in one piece
     error = rows["mse_e3_mean"].where(rows["task"] == "regression", rows["mistake_pct_mean"])
     good = rows["best"].astype(bool) | rows["marked"].astype(bool)
-    return rows.assign(table=name, error=error, good=good)
+    us = 1e6 * rows["seconds_mean"] / rows["T"]
+    return rows.assign(table=name, error=error, good=good, us=us)
 
 
 def markdown(rows: list[dict[str, str]]) -> str:
@@ -88,14 +99,8 @@ def markdown(rows: list[dict[str, str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def code(names: Iterable[str]) -> str:
-    """Return names as one types them."""
-    return enumerated([f"`{name}`" for name in names])
-
-
 def page() -> str:
     """Return the text of docs/choose.md."""
-    names = _names()
     every = pd.concat(map(read, [*TESTED.values(), *IN_TIME]), ignore_index=True)
     sets = list(dict.fromkeys(every["data"]))
     best = every.loc[every.groupby("data", sort=False)["error"].idxmin()].set_index("data")
@@ -104,15 +109,18 @@ def page() -> str:
     ratio = auto["error"] / best["error"]
     in_time = auto[of_data.isin(IN_TIME)]
     linear = every[every["algo"].isin(LINEAR)].groupby("data")["error"].min() / best["error"]
-    online = every["params"].str.contains("'scale': 'online'").groupby(every["data"]).mean()
+    of_batch = every[every["algo"].str.startswith(BATCH)]
+    batch = of_batch.groupby("data", sort=False)["error"].min() / auto["error"]
+    trees = every[every["algo"] == "auto_trees"].set_index("data")["error"]
+    online = every[~every["algo"].str.startswith((*BATCH, "auto"))]
     of_papers = every[every["algo"].str.startswith(FAMILIES) & every["good"] & ~every["is_yardstick"]]
-    batch, trees = _batch()
     few = [(*_least("few", data, "auc_mean", -1), data) for data in dict.fromkeys(read("few")["data"])]
     now, late = _least("time", "elec2"), _least("delay_100", "elec2", without=AUTO)
     return TEXT.format(
-        take=markdown(
-            [_taken(row, names) for row in pd.read_csv(TABLES / "table-take.csv").to_dict("records")]
-        ),
+        doubt=_doubt(),
+        named=NAMED,
+        default=_answers("default"),
+        take=_answers("take"),
         good=enumerated(
             [
                 _share(auto.loc[of_data == name, "good"], f"data sets of {kind}")
@@ -132,9 +140,12 @@ def page() -> str:
         ),
         percent=round(100 * (NEAR - 1)),
         linear=_counted([name for name in sets if linear[name] <= NEAR], len(sets)),
-        batch=batch,
-        trees=trees,
-        scaled=f"{int((online > 0.5).sum())} of {len(sets)} data sets",
+        batch=_counted([name for name in batch.index if batch[name] < 1.0], len(batch.dropna())),
+        batch_us=f"{of_batch['us'].median():,.0f}",
+        auto_us=f"{auto['us'].median():,.0f}",
+        trees=_share(trees < auto["error"].reindex(trees.index), "data sets"),
+        scaled=_most_chose(online, "online"),
+        ranks=_most_chose(online, "ranks"),
         last=_of("time", "last_label"),
         last_late=_of("delay_100", "last_label"),
         auto_late=_of("delay_100", "auto"),
@@ -145,6 +156,53 @@ def page() -> str:
         few=enumerated([f"`{algo}` on {data} ({auc:.2f})" for algo, auc, data in few]),
         papers=_counted(list(dict.fromkeys(of_papers["data"])), len(sets)),
     )
+
+
+def _doubt() -> str:
+    """Return on how many kinds of problems `auto`, untuned, is the first, or level with it."""
+    rows = pd.read_csv(TABLES / "table-default.csv").fillna("")
+    good = [
+        row["problem"]
+        for row in rows.to_dict("records")
+        if {_label(own) for own in (row["take"], *_level(row))} & {"Auto", "Auto (regression)"}
+    ]
+    start = "**In doubt, take `auto`, for numbers `auto_regression`.** " if 2 * len(good) > len(rows) else ""
+    return (
+        f"{start}With nothing tuned, they have the least error, or do not differ from what has, on "
+        f"{len(good)} of {len(rows)} kinds of problems: {enumerated(good)}."
+    )
+
+
+def _answers(name: str) -> str:
+    """Return a digest in Markdown, learners as one types them."""
+    names = _names()
+
+    def typed(text: str) -> str:
+        label, _, error = text.rpartition(" ") if text[-1:].isdigit() else (text, "", "")
+        learner, _, words = label.partition(", scale=")
+        command = names.get(learner, learner) + (f" `scale={words}`" if words else "")
+        return f"{command} {error}".strip().replace("` `", " ")
+
+    rows = []
+    for row in pd.read_csv(TABLES / f"table-{name}.csv").fillna("").to_dict("records"):
+        level = _level(row)
+        more = f" and {len(level) - NAMED} more" if len(level) > NAMED else ""
+        rows.append(
+            {key: str(row[key]) for key in ("problem", "data")}
+            | {"take": f"*{UNDECIDED}*" if row["take"] == UNDECIDED else typed(row["take"])}
+            | {key: str(row[key]) for key in ("error", "µs", "MiB")}
+            | {"level with it": ", ".join(map(typed, level[:NAMED])) + more}
+        )
+    return markdown(rows)
+
+
+def _level(row: dict[str, str]) -> list[str]:
+    return [own for own in row["level with it"].split("; ") if own]
+
+
+def _label(text: str) -> str:
+    """Return the label of a learner with its error, or without."""
+    return text.rpartition(" ")[0] if text[-1:].isdigit() else text
 
 
 def _names() -> dict[str, str]:
@@ -159,8 +217,14 @@ def _names() -> dict[str, str]:
         for label, algo in zip(
             table.get("label", table.get("learner", ())), table.get("algo", ()), strict=True
         ):
-            names[label] = f"`{algo}` ({label})" if algo in learner_specs() else f"`{algo}`"
+            names[label] = f"`{algo}`, tuned" if label.endswith(", tuned") else f"`{algo}`"
     return names | own
+
+
+def _most_chose(rows: pd.DataFrame, word: str) -> str:
+    """Return on how many data sets more than half of the learners chose a scaling."""
+    chose = rows["params"].str.contains(f"'scale': '{word}'").groupby(rows["data"]).mean()
+    return f"{int((chose > 0.5).sum())} of {len(chose)} data sets"
 
 
 def _share(of: pd.Series, what: str) -> str:
@@ -173,17 +237,6 @@ def _share(of: pd.Series, what: str) -> str:
 
 def _counted(found: list[str], among: int) -> str:
     return f"{len(found)} of {among} data sets" + (f" ({enumerated(found)})" if found else "")
-
-
-def _batch() -> tuple[str, str]:
-    """Return where batch estimators are better than `auto`, and on how many data sets `auto_trees` is."""
-    tables = ("batch_few", "batch", "batch_time")
-    rows = pd.concat([pd.read_csv(TABLES / f"table-{name}.csv") for name in tables])
-    means = rows.set_index("algo").drop(columns=["learner", "rank", "sets"]).groupby("algo").min()
-    others = means.drop(index=["auto", "auto_trees"]).min()
-    better = means.columns[others < means.loc["auto"]]
-    trees = _share(means.loc["auto_trees"] < means.loc["auto"], "data sets")
-    return _counted(list(better), len(means.columns)), trees
 
 
 def _least(
@@ -201,18 +254,6 @@ def _of(name: str, algo: str, data: str = "elec2") -> str:
     rows = read(name)
     [value] = rows.loc[(rows["data"] == data) & (rows["algo"] == algo), "mistake_pct_mean"]
     return f"{value:.1f}"
-
-
-def _taken(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
-    """Return a row of the table's first answers, learners as one types them."""
-    then = re.findall(r"(.+?) [\d.]+(?:, |$)", row["then"])
-    return {
-        "problem": row["problem"],
-        "data": row["data"],
-        "take": names.get(row["take"], "*not decided*"),
-        **{name: row[name] for name in ("best on", "error", "µs", "MiB")},
-        "then": ", ".join(names[label] for label in then),
-    }
 
 
 if __name__ == "__main__":

@@ -197,18 +197,20 @@ class _Parts:
 # ------------------------------------------------------------------ what a paper's page says of its numbers
 
 RULE = (
-    "Each learner has {trials} on each data set: its default, with and without scaling, and settings from"
-    " the ranges in its file in conf/algo (`search`), budgets and numbers of random features among them. "
-    "Half of them are drawn from all of the ranges, the others near the best so far. Widths of kernels are "
-    "multiples of the median distance of the rows so far; a learner with a pool chooses among its usual one "
-    "and {pools}. Whether features are scaled online is searched with the rest, for numbers the targets too.",
+    "Each learner has {trials} on each data set: its default in each size of its ranges, all of them with "
+    "features as they come, scaled online and as ranks, and settings from the ranges in its file in "
+    "conf/algo (`search`). Half of them are drawn from all of the ranges, the others near the best so far. Widths of "
+    "kernels are multiples of the median distance of the rows so far; a learner with a pool chooses among "
+    "its usual one and {pools}. For numbers the scaling of the targets is searched, too.",
     "The first half races on {rungs} prefixes of the stream, each {eta} times as long as the one before, "
     "none shorter than {least} examples, the last the whole stream: one trial in {eta} goes on. The others "
     "run on the whole stream.{cost}{longest} On streams of at most {small} examples all trials run on one "
     "half of the rows, and the tables are about the other half.",
-    "The default and one trial in {most} are judged by their mean error over {permutations} that no table "
-    "shows; on such streams all trials are, over four. In time order the trials see the first third of the "
-    "stream, and the tables are about the rest.",
+    "The default, in its sizes and scalings, and one trial in {most} are judged by their mean error over "
+    "{permutations} that no table shows; on such streams all trials are, over four. In time order the trials "
+    "see the first third of the stream, and the tables are about the rest. So tuning costs labelled rows "
+    "beside those that the tables count: as many again on short streams, half as many in time order, and "
+    "elsewhere the same rows in other orders.",
 )
 COST = " A setting that costs more than {cost:g} times as much as `auto` on the same rows does not go on."
 LONGEST = " A setting whose pass would take more than {longest:g} s does not go on."
@@ -261,7 +263,7 @@ def paper_answer(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping
 
 def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
     """Return the rule by which a page's learners are tuned, in a few points, and the exceptions from it."""
-    runs = tuned_runs(paper)
+    runs = [run for run in tuned_runs(paper) if tuning_rule(run)[0].trials != 1]  # which have no race
     by_rule = [(vars(rule), runs_alike) for rule, runs_alike in _alike(runs, lambda run: tuning_rule(run)[0])]
     usual = by_rule[0][0]
     points, exceptions = _points(usual), []

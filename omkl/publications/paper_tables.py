@@ -43,6 +43,7 @@ _PUBLISHED = [
     ),
 ]
 _WITHOUT = "no sd"
+_SCALED = {ONLINE: ("s", "features scaled online"), "ranks": ("r", "features as ranks")}
 _WITHOUT_TERM = (
     _WITHOUT,
     "the published standard deviation is 0: diff is ours minus published, and one of the last printed digit "
@@ -359,7 +360,7 @@ def _matrix(compared: Compared) -> Table:
     ]
     terms = [
         *terms_of(replace(plain, columns=[plain.columns[at]], rows=means), compared.summary, compared.cells),
-        ("s", "features scaled online (scale=online), which the race chose"),
+        *((mark, f"{what} (scale={word}), which the race chose") for word, (mark, what) in _SCALED.items()),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]
     warnings = best_warnings(compared)
@@ -370,9 +371,13 @@ def _matrix(compared: Compared) -> Table:
 def _groups_of_lines(
     compared: Compared, records: Sequence[Mapping[str, Any]], ranks: Iterable[str]
 ) -> tuple[Sequence[str], Iterable[str], Iterable[str]]:
-    """Return the names of the best learners, of the yardsticks, and of the learners of a folder."""
+    """Return the names of the best learners, of the yardsticks, and of the learners of a folder.
+
+    Where all runs are of a folder, so are the data, and there are no rivals apart.
+    """
     specs = learner_specs(dict.fromkeys(row["algo"] for row in records))
     of_folders = [run.name for run in compared.item.runs if run.folder]
+    of_folders = [] if len(of_folders) == len(compared.item.runs) else of_folders
     yardsticks = dict.fromkeys(row["line"] for row in records if _is_yardstick(specs[row["algo"]], row))
     others = dict.fromkeys(row["line"] for row in records if row["run"] in of_folders)
     return [line for line in ranks if line not in {*yardsticks, *others}][:SHOWN], yardsticks, others
@@ -399,9 +404,10 @@ def _is_yardstick(spec: LearnerSpec, row: Mapping[str, Any]) -> bool:
 
 
 def _with_scale(row: Mapping[str, Any]) -> Spread:
-    """Return the mean of a row's measure, with an s where its features are scaled online."""
+    """Return the mean of a row's measure, with a mark where the race chose to scale its features."""
     cell: Spread = row["cell"]
-    return replace(cell, mean=cell.mean + " s" * (row["params"].get("scale") == ONLINE), std=MISSING)
+    mark, _ = _SCALED.get(row["params"].get("scale"), ("", ""))
+    return replace(cell, mean=f"{cell.mean} {mark}".rstrip(), std=MISSING)
 
 
 KINDS: dict[str, Callable[[Compared], Table]] = {
