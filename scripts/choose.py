@@ -64,7 +64,8 @@ In time order nothing is tested; there they have the lowest error on {lowest}. T
 
 ## What matters more than the learner
 
-* **A linear learner first.** The error of `arow` or `ridge`, tuned, is within {percent} % of the best on {linear}.
+* **A linear learner first.** The error of `arow` or `ridge`, tuned, is within {percent} % of the best on
+  {linear}.
 * **Where all rows fit in memory.** The best of the batch estimators, tuned or not, has less error than `auto`
   on {batch}. They take {batch_us} µs for a row (median), `auto` {auto_us}.
   `auto_trees` stacks `auto` and extra-trees: less error than `auto` on {trees}.

@@ -1,4 +1,4 @@
-"""The tuner's own check: defaults with what other learners' races found, and rows that lose to them."""
+"""The tuner's own check: random settings against what a race chose."""
 
 import pytest
 import yaml
@@ -9,7 +9,6 @@ from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.publications import Selection, read_paper
 from omkl.publications.selection import tuned_plans
-from omkl.publications.tuned import tuned_runs
 
 tuner_check = script("tuner_check")
 
@@ -18,7 +17,7 @@ title: A page
 cite: by us
 runs:
   first:
-    words: {algo: [alma, lasvm, omkc_ss, egpc, arow], data: wdbc, reps: 5, rounds: 200, "yardsticks": []}
+    words: {algo: [alma, lasvm, omkc_ss, egpc, arow], data: wdbc, reps: 5, "yardsticks": []}
     tune: {trials: 2, passes: 1}
 tables:
   "1": {title: "Mistakes on {data}", kind: best, runs: [first]}
@@ -55,32 +54,22 @@ def page(tmp_path, monkeypatch):
     return paper, tuned_plans(paper, Selection())
 
 
-def test_defaults_get_the_widths_and_pools_that_others_found(page):
+def test_random_settings_find_what_a_given_winner_misses(page, monkeypatch, capsys):
     paper, plans = page
-    (run,) = tuned_runs(paper)
-    made = tuner_check.borrowed(run, plans["first"], plans["first"].data[0])
-    settings = [setting for plan in made for setting in plan.settings]
-    widths = {s.learner: s.params["kernel"]["sigma"] for s in settings if "kernel" in s.params}
-    assert widths == {"alma": "1 median", "lasvm": "0.0001 median"}
-    pools = {(s.learner, s.pool["name"]) for s in settings if s.pool}
-    assert pools == {("omkc_ss", "gauss13")}  # egpc takes Gaussian kernels alone
-    assert all(s.params == learner_spec(s.learner).usual("classification") for s in settings if s.pool)
-    assert "arow" not in {s.learner for s in settings}
-
-
-def test_a_tuned_row_that_loses_to_a_default_is_listed(page, monkeypatch, capsys):
-    paper, plans = page
-    assert tuner_check.violations(paper, plans) == (0, [])  # nothing has run
     assert main(["tune", "mine", "-q", "-j", "1"]) == 0
     capsys.readouterr()
-    monkeypatch.setattr("sys.argv", ["tuner_check", "mine", "-j", "1"])
+    made = {pair.race.first.learner: pair for pair in tuner_check.pairs(paper, plans, 8, 1)}
+    assert set(made) == {"alma", "lasvm", "omkc_ss", "egpc", "arow"}
+    for pair in made.values():
+        assert len(pair.others.settings) == 8
+        assert pair.others.rounds == pair.tuned.rounds == "284:569"  # the half that no trial saw
+        assert (pair.others.reps, pair.tuned.reps) == (3, 3)
+    alma, lasvm = (tuner_check.look(made[name], jobs=1) for name in ("alma", "lasvm"))
+    assert alma.is_better
+    assert "sigma=" in alma.text
+    assert lasvm.tuned < alma.tuned
+    monkeypatch.setattr("sys.argv", ["tuner_check", "mine", "--pairs", "5", "--settings", "8", "-j", "1"])
     assert tuner_check.main() == 0
-    count, found = tuner_check.violations(paper, plans)
-    assert count == 3
-    (own,) = [one for one in found if one.learner == "ALMA"]
-    assert own.error > own.other
-    assert own.p < 0.05
-    assert "sigma=1 median" in own.what
     out = capsys.readouterr().out.splitlines()
-    assert str(own) in out
-    assert out[-1].startswith("3 comparisons, ")
+    assert str(alma) in out
+    assert out[-1].startswith("5 pairs, ")
