@@ -158,8 +158,8 @@ class Registered(DataRef):
                 finally:
                     shutil.rmtree(folder, ignore_errors=True)
         kind = UserError if any(isinstance(error, UserError) for error in failures) else OmklError
-        said = [f"{self.name}: not downloaded:", *map(str, failures), f"ways out: {self.ways_out}"]
-        raise kind("\n  ".join(said))
+        said = "; ".join([*map(str, failures), f"ways out: {self.ways_out}"])
+        raise kind(f"{self.name}: not downloaded: {said}")
 
     def _kept_files(self, form: Form, paths: list[Path]) -> list[Path]:
         """Return where the files are on the search path, if they hold the set. Raises UserError if not."""
