@@ -68,7 +68,7 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     import pandas as pd
 
     flat = pd.DataFrame([answer | {_LEVEL: "; ".join(answer[_LEVEL])} for answer in answers])
-    answers = [answer | {_LEVEL: some(answer[_LEVEL], at_most=NAMED)} for answer in answers]
+    answers = [answer | {_LEVEL: some(answer[_LEVEL], "; ", NAMED)} for answer in answers]
     about: dict[str, Any] = {"title": item.titled(), "terms": _OF_DIGEST, "command": command}
     about |= {"warnings": list(warnings), "flat": lambda: flat}
     table = replace(Table.of(answers, **about), records={"digest": flat})
@@ -85,10 +85,10 @@ def _answer(compared: Compared) -> dict[str, Any]:
 
     Of the learners that have finished all data sets.
     """
-    grid = grid_table(learners_of(compared.summary))
+    learners = learners_of(compared.summary)
+    grid = grid_table(learners[learners["complete"].astype(bool)])
     grid["error"] = [_error(row) for row in grid.to_dict("records")]
-    finished = grid[grid["complete"].astype(bool)]
-    errors = finished.pivot(index="data", columns="line", values="error").dropna(axis="columns")
+    errors = grid.pivot(index="data", columns="line", values="error").dropna(axis="columns")
     if errors.empty:
         return dict.fromkeys(_OF_FIRST, MISSING) | {_LEVEL: []}
     logs = np.log(errors)
