@@ -1,9 +1,8 @@
 """The tuner's own check: do random settings find what a race missed?
 
 Of pairs of a learner and a data set of a page, drawn at random, settings from the ranges of the race run on
-the first passes that the page reports. One that costs no more than the rule allows, and errs less than the
-tuned one by more than 5 % there, is a find: its race missed it. The best of many settings is lucky on the
-passes that choose it, so a find is not yet a fault.
+its last passes, where its winner was chosen. One that costs no more than the rule allows, and errs less than
+the winner by more than 5 % there, is a find: the race missed it.
 
     python scripts/tuner_check.py today             twenty pairs, 100 settings each
 """
@@ -29,12 +28,11 @@ from omkl.runs.tuning import Race, races
 from omkl.store.fields import CellMeasures, with_extra
 
 NEAR = 0.05  # of the tuned error
-PASSES = 3  # that are compared
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A learner on a data set: its race, the plans of the tuned setting and of random ones, the cost's."""
+    """A learner on a data set: its race, the plans of the winner, of random settings, and of the cost."""
 
     race: Race
     tuned: Plan
@@ -49,7 +47,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Found:
-    """What random settings reached on a pair: the tuned error, the least of an affordable one, its text."""
+    """What random settings reached: the winner's error, the least of an affordable one, and its text."""
 
     pair: Pair
     tuned: float
@@ -85,10 +83,9 @@ def pairs(paper: Paper, plans: Mapping[str, Plan], settings: int, seed: int) -> 
         drawn = draw(race.space, settings + len(race.space.given), seed)
         others = tuple(trial.setting for trial in drawn if trial.point is not None)
         if tuned and others:
-            few: dict[str, Any] = {"reps": min(PASSES, tuned[0].reps), "yardsticks": ()}
-            held = replace(race.held, settings=others, **few)
-            reference = replace(held, settings=(race.reference,)) if race.reference else None
-            yield Pair(race, replace(tuned[0], **few), held, reference)
+            last, winner = race.rungs[-1], tuned[0].settings
+            reference = replace(last, settings=(race.reference,)) if race.reference else None
+            yield Pair(race, replace(last, settings=winner), replace(last, settings=others), reference)
 
 
 def look(pair: Pair, **how: Any) -> Found:
@@ -123,7 +120,7 @@ def main() -> int:
     parser.add_argument("--settings", type=int, default=100, help="of each pair")
     parser.add_argument("-j", "--jobs", type=int, help="worker processes (default: one per core)")
     parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="such as store=DIR")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()  # words after options, too
     found: list[Found] = []
     try:
         paper = read_paper(args.page)

@@ -62,8 +62,8 @@ def test_random_settings_find_what_a_given_winner_misses(page, monkeypatch, caps
     assert set(made) == {"alma", "lasvm", "omkc_ss", "egpc", "arow"}
     for pair in made.values():
         assert len(pair.others.settings) == 8
-        assert pair.others.rounds == pair.tuned.rounds == "284:569"  # the half that no trial saw
-        assert (pair.others.reps, pair.tuned.reps) == (3, 3)
+        assert pair.others.rounds == pair.tuned.rounds == "0:284"  # the half that trials see
+        assert (pair.others.reps, pair.tuned.reps) == (4, 4)
     alma, lasvm = (tuner_check.look(made[name], jobs=1) for name in ("alma", "lasvm"))
     assert alma.is_better
     assert "sigma=" in alma.text
