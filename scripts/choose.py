@@ -67,8 +67,8 @@ In time order nothing is tested; there they have the lowest error on {lowest}. T
 * **A linear learner first.** The error of `arow` or `ridge`, tuned, is within {percent} % of the best on
   {linear}.
 * **Where all rows fit in memory.** The best of the batch estimators, tuned or not, has less error than `auto`
-  on {batch}. They take {batch_us} µs for a row (median), `auto` {auto_us}.
-  `auto_trees` stacks `auto` and extra-trees: less error than `auto` on {trees}.
+  on {batch}.
+  They take {batch_us} µs for a row (median), `auto` {auto_us}.
 * **[Scaling](scaling.md).** `omkl tune` searches it. Of the online learners, most chose `scale=online` on
   {scaled}, and `scale=ranks` on {ranks}.
 * **When labels arrive.** On elec2, repeating the last label is wrong in {last} % of the rounds, `{now}` in
@@ -112,7 +112,6 @@ def page() -> str:
     linear = every[every["algo"].isin(LINEAR)].groupby("data")["error"].min() / best["error"]
     of_batch = every[every["algo"].str.startswith(BATCH)]
     batch = of_batch.groupby("data", sort=False)["error"].min() / auto["error"]
-    trees = every[every["algo"] == "auto_trees"].set_index("data")["error"]
     online = every[~every["algo"].str.startswith((*BATCH, "auto"))]
     of_papers = every[every["algo"].str.startswith(FAMILIES) & every["good"] & ~every["is_yardstick"]]
     few = [(*_least("few", data, "auc_mean", -1), data) for data in dict.fromkeys(read("few")["data"])]
@@ -144,7 +143,6 @@ def page() -> str:
         batch=_counted([name for name in batch.index if batch[name] < 1.0], len(batch.dropna())),
         batch_us=f"{of_batch['us'].median():,.0f}",
         auto_us=f"{auto['us'].median():,.0f}",
-        trees=_share(trees < auto["error"].reindex(trees.index), "data sets"),
         scaled=_most_chose(online, "online"),
         ranks=_most_chose(online, "ranks"),
         last=_of("time", "last_label"),
@@ -176,23 +174,23 @@ def _doubt() -> str:
 
 def _answers(name: str) -> str:
     """Return a digest in Markdown, learners as one types them."""
-    names = _names()
 
-    def typed(text: str) -> str:
+    def typed(text: str, names: dict[str, str]) -> str:
         label, _, error = text.rpartition(" ") if text[-1:].isdigit() else (text, "", "")
         learner, _, words = label.partition(", scale=")
         command = names.get(learner, learner) + (f" `scale={words}`" if words else "")
         return f"{command} {error}".strip().replace("` `", " ")
 
     rows = []
-    for row in pd.read_csv(TABLES / f"table-{name}.csv").fillna("").to_dict("records"):
+    for row in pd.read_csv(TABLES / f"table-{name}.csv", dtype=str).fillna("").to_dict("records"):
         level = _level(row)
+        names = _names("regression" if row["problem"].startswith("numbers") else "classification")
         more = f" and {len(level) - NAMED} more" if len(level) > NAMED else ""
         rows.append(
             {key: str(row[key]) for key in ("problem", "data")}
-            | {"take": f"*{UNDECIDED}*" if row["take"] == UNDECIDED else typed(row["take"])}
+            | {"take": f"*{UNDECIDED}*" if row["take"] == UNDECIDED else typed(row["take"], names)}
             | {key: str(row[key]) for key in ("error", "µs", "MiB")}
-            | {"level with it": ", ".join(map(typed, level[:NAMED])) + more}
+            | {"level with it": ", ".join(typed(own, names) for own in level[:NAMED]) + more}
         )
     return markdown(rows)
 
@@ -206,12 +204,12 @@ def _label(text: str) -> str:
     return text.rpartition(" ")[0] if text[-1:].isdigit() else text
 
 
-def _names() -> dict[str, str]:
+def _names(task: str) -> dict[str, str]:
     """Return what one types for each label in the tables, learners of the examples' folders included.
 
-    A label of its own stands for settings, and is kept beside the learner.
+    task: of which a learner of omkl must be, as one label may stand for learners of two
     """
-    own = {spec.label: f"`{spec.name}`" for spec in learner_specs().values()}
+    own = {spec.label: f"`{spec.name}`" for spec in learner_specs().values() if task in spec.tasks}
     names: dict[str, str] = {}
     for path in sorted(TABLES.glob("table-*.csv")):
         table = pd.read_csv(path)
