@@ -21,7 +21,6 @@ from omkl.api.learner_help import (
     memory_of,
     of_tasks,
     predicts,
-    rank_of,
 )
 from omkl.config import learner_names, learner_specs
 from omkl.config.learners import LearnerSpec
@@ -62,7 +61,7 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
     text += ["[Which learner for which problem](../choose.md) helps to choose.", ""]
     for title in sorted(families, key=lambda title: (_place(families[title]), title.lower())):
         rows = [_entry(spec) for spec in families[title]]
-        head = ["learner", "in tables", "what it does", "for", "memory", "rank"]
+        head = ["learner", "in tables", "what it does", "for", "memory"]
         text += [f"## {title}", "", *markdown(head, rows), ""]
     return "\n".join(text)
 
@@ -80,7 +79,7 @@ def _place(family: list[LearnerSpec]) -> tuple[bool, ...]:
 
 def _entry(spec: LearnerSpec) -> list[str]:
     does = _escaped(spec.summary and first_sentence(spec))
-    return [f"`{spec.name}`", spec.label, does, ", ".join(predicts(spec)), memory_of(spec), rank_of(spec)]
+    return [f"`{spec.name}`", spec.label, does, ", ".join(predicts(spec)), memory_of(spec)]
 
 
 def _page(spec: LearnerSpec) -> str:
@@ -92,11 +91,6 @@ def _page(spec: LearnerSpec) -> str:
     text += [f"* For {' and '.join(predicts(spec))}, on {KERNELS[spec.kernels]}"]
     text += ["* Draws random numbers of its own"] if spec.stochastic else []
     text += [f"* Memory: {memory_of(spec)}"]
-    text += (
-        [f"* Rank, each learner tuned: {rank} ([today](../papers/today.md))"]
-        if (rank := rank_of(spec, True))
-        else []
-    )
     code = Path(inspect.getfile(_code(spec)))
     text += [f"* Code: `{code.relative_to(code.parents[2])}`"]
     text += [f"* From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../estimators.md)", ""]

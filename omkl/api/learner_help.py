@@ -1,12 +1,9 @@
 """What omkl says of a learner: in `omkl help NAME`, in `omkl list algos` and on the learner's page."""
 
-import csv
 import textwrap
-from functools import cache
 from typing import Any
 
-from omkl import conf
-from omkl.config import LearnerSpec, learner_spec, learner_specs, members_of
+from omkl.config import LearnerSpec, learner_spec, members_of
 from omkl.config.learners import is_bounded
 from omkl.config.parameters import value_text
 from omkl.tasks import by_task
@@ -14,7 +11,6 @@ from omkl.tasks import by_task
 TASK = {"classification": "two classes", "regression": "numbers", "novelty": "novelty detection"}
 KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel to choose"}
 EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
-RANKED = {"classification": "classes", "regression": "numbers"}  # tables of results/today that are ranked
 
 
 def predicts(spec: LearnerSpec) -> list[str]:
@@ -45,36 +41,6 @@ def command_of(spec: LearnerSpec) -> str:
     return f"omkl run algo={spec.name} data={EXAMPLE[spec.tasks[0]]}" + " pool=gauss13" * needs
 
 
-@cache
-def published_ranks(table: str) -> dict[str, tuple[float, int, int]]:
-    """Return each learner's average rank in a table of results/today, of how many rows, on how many sets.
-
-    Empty without these tables, which a checkout has. Of a learner with several rows, that under its own label
-    counts.
-    """
-    labels = {spec.label for spec in learner_specs().values()}
-    path = conf.file("paper", "today").parents[2] / "results" / "today" / f"table-{table}.csv"
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["rank"]]
-    rows.sort(key=lambda row: row["learner"] in labels)  # the last of several is its own, not a variant's
-    return {row["algo"]: (float(row["rank"]), len(rows), int(row["sets"])) for row in rows}
-
-
-def rank_of(spec: LearnerSpec, long: bool = False) -> str:
-    """Return its ranks among tuned learners, as "classes 3.4 of 55"; empty without one.
-
-    long: also on how many data sets
-    """
-    texts = []
-    for task, name in RANKED.items():
-        if task in spec.tasks and spec.name in (ranks := published_ranks(name)):
-            rank, rows, sets = ranks[spec.name]
-            texts.append(f"{name} {rank:.1f} of {rows}" + f" on {sets} data sets" * long)
-    return ", ".join(texts)
-
-
 def of_tasks(value: Any) -> str:
     """Return a hyperparameter's value as ``50`` or ``squared (regression), logistic (classification)``."""
     if not by_task(value):
@@ -92,13 +58,11 @@ def _members(spec: LearnerSpec) -> list[str]:
 def learner_help(name: str) -> str:
     """Return what `omkl help NAME` prints. Raises UserError for an unknown name."""
     spec = learner_spec(name)
-    rank = rank_of(spec, long=True)
     facts = {
         "in tables": spec.label,
         "predicts": " and ".join(predicts(spec)),
         "runs on": KERNELS[spec.kernels],
         "memory": memory_of(spec),
-        "rank": rank and f"{rank}, each learner tuned",
         "paper": spec.cite,
         "estimator": spec.estimator or "",
     }

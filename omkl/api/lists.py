@@ -43,7 +43,7 @@ def _frame(rows: Listing, index: str) -> "pd.DataFrame":
 
 def learner_rows() -> Listing:
     """Return what `omkl list algos` prints, and in other formats than text also label to source."""
-    from omkl.api.learner_help import first_sentence, memory_of, of_tasks, rank_of
+    from omkl.api.learner_help import first_sentence, memory_of, of_tasks
     from omkl.config import learner_specs
 
     return [
@@ -51,7 +51,6 @@ def learner_rows() -> Listing:
             "algo": spec.name,
             "what it does": first_sentence(spec),
             "memory": memory_of(spec),
-            "rank": rank_of(spec),
             "label": spec.label,
             "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
@@ -183,5 +182,5 @@ def shown_of(kind: str | None, rows: Listing) -> Listing:
     """Return the columns that a text shows of these rows: of learners the first ones, else all."""
     if kind != "algos":
         return rows
-    names = [name for name in ("algo", "what it does", "memory", "rank") if any(row[name] for row in rows)]
+    names = [name for name in ("algo", "what it does", "memory") if any(row[name] for row in rows)]
     return [{name: row[name] for name in names} for row in rows]

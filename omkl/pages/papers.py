@@ -199,9 +199,9 @@ class _Parts:
 RULE = (
     "Each learner has {trials} on each data set: its default in each size of its ranges, all of them with "
     "features as they come, scaled online and as ranks, and settings from the ranges in its file in "
-    "conf/algo (`search`). Half of them are drawn from all of the ranges, the others near the best so far. Widths of "
-    "kernels are multiples of the median distance of the rows so far; a learner with a pool chooses among "
-    "its usual one and {pools}. For numbers the scaling of the targets is searched, too.",
+    "conf/algo (`search`). Half of them are drawn from all of the ranges, the others near the best so far. "
+    "Widths of kernels are multiples of the median distance of the rows so far; a learner with a pool takes "
+    "one among its usual one and {pools}. For numbers the scaling of the targets is searched, too.",
     "The first half races on {rungs} prefixes of the stream, each {eta} times as long as the one before, "
     "none shorter than {least} examples, the last the whole stream: one trial in {eta} goes on. The others "
     "run on the whole stream.{cost}{longest} On streams of at most {small} examples all trials run on one "

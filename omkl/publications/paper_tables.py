@@ -360,7 +360,11 @@ def _matrix(compared: Compared) -> Table:
     ]
     terms = [
         *terms_of(replace(plain, columns=[plain.columns[at]], rows=means), compared.summary, compared.cells),
-        *((mark, f"{what} (scale={word}), which the race chose") for word, (mark, what) in _SCALED.items()),
+        *(
+            (mark, f"{what} (scale={word}), which the race chose")
+            for word, (mark, what) in _SCALED.items()
+            if any(cell.mean.endswith(f" {mark}") for cell in cells.values())
+        ),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]
     warnings = best_warnings(compared)
@@ -406,7 +410,9 @@ def _is_yardstick(spec: LearnerSpec, row: Mapping[str, Any]) -> bool:
 def _with_scale(row: Mapping[str, Any]) -> Spread:
     """Return the mean of a row's measure, with a mark where the race chose to scale its features."""
     cell: Spread = row["cell"]
-    mark, _ = _SCALED.get(row["params"].get("scale"), ("", ""))
+    word = row["params"].get("scale")
+    is_given = f"scale={word}" in row["line"]  # by the run, not by the race
+    mark, _ = _SCALED.get("" if is_given else word, ("", ""))
     return replace(cell, mean=f"{cell.mean} {mark}".rstrip(), std=MISSING)
 
 

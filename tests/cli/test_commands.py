@@ -1,6 +1,5 @@
 """What the commands do and print, run for real on the embedded data set with the cheapest learners."""
 
-import csv
 import io
 import json
 import os
@@ -18,7 +17,6 @@ import yaml
 import omkl
 from omkl import conf
 from omkl.api import lists
-from omkl.api.learner_help import published_ranks
 from omkl.cli import main
 from omkl.cli.parser import build_parser
 from omkl.config import learner_spec
@@ -331,9 +329,8 @@ def test_the_list_of_learners_is_a_line_for_each(capsys):
     assert rows["omkc_ss"]["label"] == "OMKC(S,S)"
     assert all(row["what it does"] for row in rows.values())
     assert rows["norma"]["memory"] == "grows without tau"
-    assert re.fullmatch(r"classes \d+\.\d of \d+", rows["arow_features"]["rank"])
     assert main(["list", "algos"]) == 0
-    assert capsys.readouterr().out.split("\n")[0].split() == ["algo", "what", "it", "does", "memory", "rank"]
+    assert capsys.readouterr().out.split("\n")[0].split() == ["algo", "what", "it", "does", "memory"]
 
 
 def test_the_examples_of_help_are_valid(capsys):
@@ -417,12 +414,3 @@ def test_data_continues_past_a_set_that_is_missing(place, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert "wdbc: ok" in out
     assert err.startswith("omkl: data set german not found")
-
-
-def test_a_rank_is_that_of_the_row_under_the_learner_s_own_label():
-    """A table of results/today may have rows of its variants, too, and they may be better."""
-    with open(ROOT / "results/today/table-classes.csv", encoding="utf-8", newline="") as file:
-        rows = {row["learner"]: row["rank"] for row in csv.DictReader(file)}
-    for name in ("arow_features", "arow"):
-        spec = learner_spec(name)
-        assert published_ranks("classes")[name][0] == float(rows[spec.label])
