@@ -22,7 +22,8 @@ def _all_rows() -> pd.DataFrame:
     for path in sorted((ROOT / "results").glob("*/table-*.csv")):
         table = pd.read_csv(path)
         if {"algo", "params", "reps"} <= set(table.columns):
-            tables.append(table.assign(paper=path.parent.name, table=path.stem.removeprefix("table-")))
+            own = {"paper": path.parent.name, "table": path.stem.removeprefix("table-")}
+            tables.append(table.copy().assign(**own))  # a copy is in one piece
     return pd.concat(tables, ignore_index=True)
 
 

@@ -139,6 +139,19 @@ def test_a_run_without_its_folder_is_left_out(conf):
     assert [run.name for run in find_item("tables", "mine/1")[1].runs] == ["first"]
 
 
+def test_a_run_of_one_trial_has_no_race_and_its_labels_have_the_given_scaling(conf):
+    words = '{algo: [arow, majority], data: wdbc, reps: 4, rounds: 300, scale: online, "yardsticks": []}'
+    given = f"\n  given:\n    words: {words}\n    tune: {{trials: 1}}"
+    page = PAGE.replace("\nruns:", f"\nruns:{given}").replace("runs: [first, elsewhere]", "runs: [given]")
+    (conf / "paper" / "mine.yaml").write_text(page)
+    assert main(["tune", "mine", "-q"]) == 0
+    assert "given" not in yaml.safe_load(winners_file("mine").read_text())
+    text = text_of()
+    assert "NOT TUNED YET" not in text
+    assert "AROW, scale=online" in text
+    assert not tuning_text(read_paper("mine"))[1]  # the rule is that of the races
+
+
 def test_the_rule_is_stated(conf):
     points, exceptions = tuning_text(read_paper("mine"))
     text = " ".join(points)
