@@ -60,7 +60,7 @@ In time order nothing is tested; there they have the lowest error on {lowest}. T
 
 {behind}
 
-[Their own page](../results/auto.md) has data sets that had no part in their making.
+[Their own page](../results/auto.md) says what their members add.
 
 ## What matters more than the learner
 
@@ -176,10 +176,9 @@ def _answers(name: str) -> str:
     """Return a digest in Markdown, learners as one types them."""
 
     def typed(text: str, names: dict[str, str]) -> str:
-        label, _, error = text.rpartition(" ") if text[-1:].isdigit() else (text, "", "")
-        learner, _, words = label.partition(", scale=")
+        learner, _, words = _label(text).partition(", scale=")
         command = names.get(learner, learner) + (f" `scale={words}`" if words else "")
-        return f"{command} {error}".strip().replace("` `", " ")
+        return command.replace("` `", " ") + text.removeprefix(_label(text))
 
     rows = []
     for row in pd.read_csv(TABLES / f"table-{name}.csv", dtype=str).fillna("").to_dict("records"):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from omkl.store.outcome import Outcome
 
 
-SHOWN = 10  # learners of a matrix
 NAMED = 4  # learners that are named as level with the first
 ENOUGH = 3  # data sets from which on there is a test
 UNDECIDED = "not decided"

@@ -389,7 +389,6 @@ class ItemKeys:
     start: Number = 0.0
     end: Number = 0.0
     margin: Number = 0.0
-    ranked: Names = ""
     counts: dict[str, str] = field(default_factory=dict)
     lines: tuple[DigestLine, ...] = ()
     exceptions: Names = ""

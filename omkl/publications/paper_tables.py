@@ -12,8 +12,8 @@ from omkl.config.request import ONLINE
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows
 from omkl.publications.data_sizes import sizes
-from omkl.publications.digest import SHOWN, digest
-from omkl.publications.paper import Item, Paper, as_list, enumerated
+from omkl.publications.digest import digest
+from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, plans_of
 from omkl.publications.table_result import TableResult
 from omkl.publications.tuned_ranks import not_tuned, ranks_of_grid
@@ -42,6 +42,7 @@ _PUBLISHED = [
         "reject them; ≈: it does; ≠: they lie further away",
     ),
 ]
+SHOWN = 10  # learners of a matrix
 _WITHOUT = "no sd"
 _SCALED = {ONLINE: ("s", "features scaled online"), "ranks": ("r", "features as ranks")}
 _WITHOUT_TERM = (
@@ -329,8 +330,8 @@ def unfinished(compared: Compared) -> set[str]:
 def _matrix(compared: Compared) -> Table:
     """Return tuned learners (rows) on all data sets (columns), by the measure that compares them.
 
-    The best by their average rank over the data sets of ``ranked`` (all where left out), then the yardsticks,
-    then the learners of a folder: rivals, which have not run on all.
+    The best by their average rank over the data sets, then the yardsticks, then the learners of a folder:
+    rivals, which have not run on all.
     """
     plain, grid = full_table(compared.summary), grid_table(compared.summary)
     at = next(place for place, column in enumerate(plain.columns) if column.marks)
@@ -338,9 +339,8 @@ def _matrix(compared: Compared) -> Table:
     records = grid[grid["reps"] > 0].to_dict("records")
     cells = {(row["line"], row["data"]): _with_scale(row) for row in records}
     sets = list(dict.fromkeys(row["data"] for row in records))
-    ranked = as_list(compared.item.options.get("ranked", sets))
     try:
-        ranks = ranks_of_grid(grid, ranked).average
+        ranks = ranks_of_grid(grid, sets).average
     except UserError:  # too few have finished
         ranks = dict.fromkeys((row["line"] for row in records), nan)
     rows = [
@@ -365,10 +365,10 @@ def _matrix(compared: Compared) -> Table:
             for word, (mark, what) in _SCALED.items()
             if any(cell.mean.endswith(f" {mark}") for cell in cells.values())
         ),
-        ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
+        ("rank", "average over all data sets"),
     ]
     warnings = best_warnings(compared)
-    flat = _ranks_and_means(records, ranks, sets, len(ranked))
+    flat = _ranks_and_means(records, ranks, sets)
     return _table(compared, Table(columns, rows), "matrix", flat, terms=terms, warnings=warnings, notes=())
 
 
@@ -388,15 +388,15 @@ def _groups_of_lines(
 
 
 def _ranks_and_means(
-    records: Sequence[Mapping[str, Any]], ranks: Mapping[str, float], sets: Sequence[str], count: int
+    records: Sequence[Mapping[str, Any]], ranks: Mapping[str, float], sets: Sequence[str]
 ) -> "pd.DataFrame":
-    """Return all learners with their rank over so many data sets, and their means; the best first."""
+    """Return all learners with their rank over the data sets, and their means; the best first."""
     import pandas as pd
 
     lines: dict[str, dict[str, Any]] = {}
     for row in records:
         line = row["line"]
-        first = {"learner": line, "algo": row["algo"], "rank": ranks.get(line, nan), "sets": count}
+        first = {"learner": line, "algo": row["algo"], "rank": ranks.get(line, nan), "sets": len(sets)}
         lines.setdefault(line, first)[row["data"]] = row[f"{row['measure']}_mean"]
     columns = ["learner", "algo", "rank", "sets", *sets]
     return pd.DataFrame([*lines.values()], columns=columns).sort_values("rank")

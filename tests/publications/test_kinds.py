@@ -45,7 +45,7 @@ tables:
   "5": {title: "The best on {data}", kind: best, runs: [two]}
   "wide": {title: "More of {data}", kind: results, runs: [two], columns: [kappa]}
   "auc": {title: "AUC on {data}", kind: best, runs: [two], by: auc, columns: [f1, kappa]}
-  "matrix": {title: "Learners on {data}", kind: matrix, runs: [two, cheap], ranked: [wdbc, drift]}
+  "matrix": {title: "Learners on {data}", kind: matrix, runs: [two, cheap]}
   "digest":
     title: What to take
     kind: digest
