@@ -60,7 +60,7 @@ In time order nothing is tested; there they have the lowest error on {lowest}. T
 
 {behind}
 
-[Their own page](../results/auto.md) says what their members add.
+[Their own page](../results/auto.md) has data sets that had no part in their making.
 
 ## What matters more than the learner
 
