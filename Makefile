@@ -65,7 +65,7 @@ tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*
 	$(BIN)/python scripts/tables.py $(ARGS)
 
 today: $(STAMP) ## results/auto.md and today.md: learners tuned, then run (hours; continues where it was; needs OMKL_DATA)
-	$(BIN)/omkl tune auto --with docs/examples/ablations $(ARGS)
+	$(BIN)/omkl tune auto --with docs/examples/ablations --with docs/examples/batch $(ARGS)
 	$(BIN)/omkl tune today --with docs/examples/rivals --with docs/examples/batch $(ARGS)
 	$(BIN)/python scripts/tables.py auto today
 

@@ -63,7 +63,7 @@ def main() -> int:
             how = {"jobs": args.jobs, "fresh": args.fresh}
             outcome = None if args.stored else run_paper(paper, selection, **how)
             page = paper_page(paper, selection, f"omkl report {paper.name}", outcome)
-            made = paper.name if tuned_runs(paper) else "tables"
+            made = "today" if tuned_runs(paper) else "tables"
             write_markdown(page, args.out, f"`make {made}` (`scripts/tables.py`)")
             print(write_page(page, args.out, str(args.out / f"{paper.name}.html"))[0])
     except OmklError as error:

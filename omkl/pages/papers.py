@@ -68,7 +68,7 @@ def paper_page(paper: Paper, selection: Selection, command: str, outcome: "Outco
         verb = "table" if any(item.kind != "sizes" for item in paper.tables.values()) else "figure"
         items = paper.tables if verb == "table" else paper.figures
         first = next(item for item in items.values() if item.kind != "sizes")
-        some = f"`{selection.command(verb, first.name)}` computes some of them"
+        some = f"`{selection.command(verb, first.name, first)}` computes some of them"
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
     page = _Parts(paper, selection, work, outcome)
     sections = page.tables("digest")
@@ -119,7 +119,7 @@ class _Parts:
 
     def table(self, item: Item) -> Section:
         """Return the section of a table; one that cannot be made says why."""
-        command = self.selection.command("table", item.name)
+        command = self.selection.command("table", item.name, item)
         if item.kind == "sizes":
             listed = sizes(self.paper, item, self.selection)
             return Section(listed.title, [Filed(_stem(item), listed.table)])
@@ -149,7 +149,7 @@ class _Parts:
 
     def figure(self, item: Item) -> Section:
         name = f"{self.paper.name}-figure-{item.number}"
-        command = self.selection.command("figure", item.name)
+        command = self.selection.command("figure", item.name, item)
         try:
             drawn = paper_figure(selected(self._compared(item, command)), name)
         except UserError as error:  # nothing has finished, or there are too few data sets for ranks
@@ -163,7 +163,7 @@ class _Parts:
         checked = claims_of(self.paper, self.selection, self.work, self.outcome, lenient)
         records: Any = checked.table.records
         self.claimed = records
-        command = self.selection.command("claims", self.paper.name)
+        command = self.selection.command("claims", self.paper.name, *self.paper.claims.values())
         for line, warnings in zip(checked.table.rows, checked.warnings, strict=True):
             self._warn(f"claim {line.cells[0]}", warnings, command)
         return Section("Claims", [Filed("claims", checked.table)])

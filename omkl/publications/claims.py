@@ -299,7 +299,7 @@ def claims_of(
     names the data
     """
     measures, curves = CellMeasures(with_extra(outcome.cells)), dict[str, Any]()
-    command = selection.command("claims", paper.name)
+    command = selection.command("claims", paper.name, *paper.claims.values())
     checks = []
     for item in paper.claims.values():
         if lacking := item.lacking or _other_sets(item, selection, work):

@@ -56,7 +56,7 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     """
     whole = plans_of(paper, [item], selection)
     outcome = whole.run(**how)
-    command = selection.command("table", item.name)
+    command = selection.command("table", item.name, item)
     answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
     for line in item.options["lines"]:
         compared = _compared(paper, item, line, whole, outcome)

@@ -92,10 +92,19 @@ class Run:
     def command(self) -> str:
         """The `omkl run` or sweep that makes its cells; of learners that are tuned first, their page's."""
         if self.tune is not None:
-            return shlex.join(["omkl", "tune", self.paper, *(["--with", self.folder] if self.folder else [])])
+            return shlex.join(["omkl", "tune", self.paper, *with_folders([self])])
         swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
         words = [word_text(key, value) for key, value in self.words.items()]
-        return f"omkl {'sweep' if swept else 'run'} {shlex.join(words)}"
+        return shlex.join(["omkl", "sweep" if swept else "run", *words, *with_folders([self])])
+
+
+def with_folders(runs: Iterable[Run]) -> list[str]:
+    """Return the options of a command that these runs need: ``--with FOLDER`` of their learners and data."""
+    return [
+        word
+        for folder in dict.fromkeys(run.folder for run in runs if run.folder)
+        for word in ("--with", folder)
+    ]
 
 
 @dataclass(frozen=True)

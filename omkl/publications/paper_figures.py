@@ -61,7 +61,7 @@ def figure_of(
 
     how: of ``PaperPlans.run``
     """
-    command = selection.command("figure", item.name) + current().words()
+    command = selection.command("figure", item.name, item) + current().words()
     work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
     drawn = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))

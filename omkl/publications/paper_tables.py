@@ -72,7 +72,7 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
         return digest(paper, item, selection, **how)
     work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
-    compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
+    compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name, item))
     table = KINDS[item.kind](compared)
     if paper.instead and not compared.verdicts:
         table = replace(table, findings=[paper.instead, *table.findings])

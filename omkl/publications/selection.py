@@ -13,7 +13,7 @@ from omkl.config.learners import kin_of
 from omkl.data import DataRef, find, registered
 from omkl.data.orders import has_authors
 from omkl.errors import OmklError, UserError, suggest
-from omkl.publications.paper import KINDS, Item, Paper, Run, as_list
+from omkl.publications.paper import KINDS, Item, Paper, Run, as_list, with_folders
 from omkl.publications.tuned import split_tuned, tuned_runs
 
 if TYPE_CHECKING:
@@ -63,9 +63,12 @@ class Selection:
         """The files given for data sets, by name."""
         return dict(word.split("=", 1) for word in self.data if "=" in word)
 
-    def command(self, verb: str, name: str) -> str:
-        """Return the command that makes this part of a table, figure or claims (``verb``) again."""
-        words = ["omkl", verb, name]
+    def command(self, verb: str, name: str, *items: Item) -> str:
+        """Return the command that makes this part of a table, figure or claims (``verb``) again.
+
+        name: of the paper, or of its one item    items: all that it makes
+        """
+        words = ["omkl", verb, name, *with_folders(run for item in items for run in item.runs)]
         words += [f"--{option}" for option in ("quick", "full") if getattr(self, option)]
         words += [f"reps={self.reps}"] if self.reps else []
         words += [f"data={','.join(self.data)}"] if self.data else []

@@ -153,6 +153,19 @@ def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
     )
 
 
+def test_a_command_names_the_folders_of_its_learners_and_data():
+    batch = "docs/examples/batch"
+    with extended([ROOT / batch]):
+        _, item = find_item("tables", "auto/held_out")
+        assert Selection().command("table", item.name, item) == f"omkl table auto/held_out --with {batch}"
+        assert {run.command for run in item.runs} == {f"omkl tune auto --with {batch}"}
+    with extended([ROOT / "docs/examples/ablations"]):
+        _, item = find_item("tables", "auto/time")
+        plain, *others = (run.command for run in item.runs)
+        assert "--with" not in plain
+        assert all(command.endswith(" --with docs/examples/ablations") for command in others)
+
+
 def test_other_data_and_learners_next_to_the_papers():
     paper, item = find_item("tables", "bomkl/1")
     work = plans_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
