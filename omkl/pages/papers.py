@@ -207,7 +207,8 @@ RULE = (
     "run on the whole stream.{cost}{longest} On streams of at most {small} examples all trials run on one "
     "half of the rows, and the tables are about the other half.",
     "The default, in its sizes and scalings, and one trial in {most} are judged by their mean error over "
-    "{permutations} that no table shows; on such streams all trials are, over four. In time order the trials "
+    "{permutations} that no table shows; on such streams all trials are, over four. So is the best of them "
+    "in each other size. In time order the trials "
     "see the first third of the stream, and the tables are about the rest. So tuning costs labelled rows "
     "beside those that the tables count: as many again on short streams, half as many in time order, and "
     "elsewhere the same rows in other orders.",

@@ -104,22 +104,23 @@ class Space:
 
     @property
     def given(self) -> list[Setting]:
-        """The first setting, then with each other size alone, all of them scaled in all ways.
+        """The first setting, then in each other size, all of them scaled in all ways.
 
         Prefixes do not show what a size is worth on the whole stream, so a race must not leave this to them.
         """
+        sizes = [self.first, *self.in_other_sizes(self.first)]
+        return [replace(own, scaling=scaling) for own in sizes for scaling in self.scalings]
+
+    def in_other_sizes(self, setting: Setting) -> list[Setting]:
+        """Return a setting with each other size of the ranges alone: budgets, numbers of random features."""
         sizes = [
-            {**self.first.params, axis.name: value}
+            {**setting.params, axis.name: value}
             for axis in self.axes
             if isinstance(axis.form, Choices) and axis.form.multiples
             for value in axis.form.values
-            if value != self.first.params[axis.name]
+            if value != setting.params[axis.name]
         ]
-        return [
-            replace(self.first, params=params, scaling=scaling)
-            for params in (self.first.params, *filter(self._allows, sizes))
-            for scaling in self.scalings
-        ]
+        return [replace(setting, params=params) for params in filter(self._allows, sizes)]
 
     def _allows(self, params: dict[str, Any]) -> bool:
         """Whether the learner allows hyperparameters, and stores no more vectors than there are rows."""

@@ -4,11 +4,11 @@ The settings of a learner (its trials) race on growing prefixes of the stream, t
 drawn from all of the ranges, and run on the first. One in ``eta`` goes on to the next, which is ``eta`` times
 as long, up to the whole stream. There the other half joins, a third at a time, drawn near the best so far:
 what is best on a prefix, of size above all, need not be best on the stream. One in ``eta`` times ``eta`` of
-all then runs on more permutations, with the given setting, in all sizes and scalings. Whether features and
-targets are scaled online is searched with the rest. Trials are judged by their mean error over permutations
-of another base seed, which no table reports. Few rows would be known from the trials in any order, so these
-see one half of them, and what is reported is the other half. In file order there is one order only: trials
-see the first third of it, and what is reported is the rest.
+all then runs on more permutations, with the given setting, in all sizes and scalings; the best of these runs
+in all other sizes, too. Whether features and targets are scaled online is searched with the rest. Trials are
+judged by their mean error over permutations of another base seed, which no table reports. Few rows would be
+known from the trials in any order, so these see one half of them, and what is reported is the other half. In
+file order there is one order only: trials see the first third of it, and what is reported is the rest.
 
 With a limit of cost, a setting that takes more than so many times the time of `auto` on the same rounds
 neither goes on nor wins. Most of a race's time would go to such settings, so all of them first run on a few
@@ -346,6 +346,10 @@ class _State:
             self.places = [len(self.trials) + at for at in range(len(near))]
             self.trials += near
             return
+        if self.rung + 1 == len(self.race.rungs) and (sized := self._best_in_other_sizes()):
+            self.places = [len(self.trials) + at for at in range(len(sized))]
+            self.trials += sized
+            return
         after = self._after()
         self.places = self._going_on(after) if after < len(self.race.rungs) else []
         self.rung = after if self.places else self.rung
@@ -362,6 +366,18 @@ class _State:
         parents = [point for point in points if point is not None][:PARENTS]
         seed = seeds.derive("search near", race.seed, race.first.learner, self.drawn)
         return draw_near(parents, self.trials, race.space, -(-left // (TIMES + 1 - self.drawn)), seed)
+
+    def _best_in_other_sizes(self) -> list[Trial]:
+        """Return what runs at the end of a race, on the last rung: its best in sizes that it has not had."""
+        if len(self.trials) == 1:
+            return []
+        known = {trial.setting.identity for trial in self.trials}
+        sizes = [
+            own
+            for place in self._best(self.rung)[:1]
+            for own in self.race.space.in_other_sizes(self.trials[place].setting)
+        ]
+        return [Trial(own, None) for own in sizes if own.identity not in known]
 
     def _after(self) -> int:
         """Return the next rung: what is drawn near the best goes from the look at its cost to the stream."""

@@ -147,11 +147,36 @@ def test_each_size_races_with_the_given_setting_and_runs_on_the_whole_stream(ran
         (budget, scale) for budget in budgets for scale in (None, "online", "ranks")
     ]
     assert all(own.params == {**given[0].params, "budget": own.params["budget"]} for own in given)
-    state = _State(race)
+    state, last = _State(race), []
     while state.places:
-        last = state.places
+        last = state.places if state.places[0] < 30 else last
         state.advance({place: Score(-float(place), 1.0) for place in state.places})
     assert last[: len(given)] == list(range(len(given)))
+
+
+def test_the_best_runs_in_each_other_size_at_the_end(ran, tmp_path):
+    """Of what was drawn a budget of 250 is best, but 600 is better still; 100 costs too much."""
+    data = write_data(tmp_path / "own.libsvm", 700)
+    (race,), _ = started(["algo=krls_t", f"data={data}", "trials=30", "least=10", "small=0", "cost=1.5"])
+    state, waves = _State(race), []
+
+    def score(place):
+        budget = state.trials[place].setting.params["budget"]
+        if place >= 30:
+            return Score(-2.0, 1.0) if budget == 600 else Score(-3.0, 2.0)
+        return Score(-1.0 if budget == 250 and state.trials[place].point else 0.0, 1.0)
+
+    while state.places:
+        waves.append((state.rung, state.places))
+        state.advance({place: score(place) for place in state.places}, 1.0)
+    assert waves[-1] == (len(race.rungs) - 1, [30, 31])
+    best = next(place for place in waves[-2][1] if score(place).error == -1.0)
+    params = state.trials[best].setting.params
+    assert [state.trials[place].setting.params for place in (30, 31)] == [
+        {**params, "budget": budget} for budget in (100, 600)
+    ]
+    assert state.end().setting == state.trials[31].setting
+    assert state.end().trials == 32
 
 
 def test_what_is_drawn_near_the_best_goes_from_the_look_at_its_cost_to_the_whole_stream(
@@ -437,9 +462,10 @@ def test_targets_are_scaled_where_it_matters():
 def test_on_the_last_rung_the_best_and_the_given_settings_run_and_the_least_error_there_wins():
     """Nine trials, of which the first two are given, on prefixes of 100, 300 and 900 rounds."""
     rule = SimpleNamespace(eta=3, cost=None, longest=None, trials_of=lambda dimensions: 9)
-    trials = [SimpleNamespace(setting=f"trial {place}", point=None) for place in range(9)]
+    settings = [SimpleNamespace(identity=f"trial {place}") for place in range(9)]
+    trials = [SimpleNamespace(setting=setting, point=None) for setting in settings]
     rungs = tuple(SimpleNamespace(reps=reps) for reps in (1, 1, 2))
-    space = SimpleNamespace(given=("unscaled", "scaled"), dimensions=1)
+    space = SimpleNamespace(given=("unscaled", "scaled"), dimensions=1, in_other_sizes=lambda setting: [])
     race = SimpleNamespace(
         trials=trials,
         rungs=rungs,
@@ -459,5 +485,5 @@ def test_on_the_last_rung_the_best_and_the_given_settings_run_and_the_least_erro
     state.advance({0: Score(0.5, 2.0), 1: Score(0.7, 2.0), 7: Score(0.6, 3.0)})
     assert (state.rung, state.places) == (2, [])
     end = state.end()
-    assert (end.setting, end.error, end.rung, end.pass_seconds) == ("trial 0", 0.5, 2, 2.0)
+    assert (end.setting.identity, end.error, end.rung, end.pass_seconds) == ("trial 0", 0.5, 2, 2.0)
     assert (end.trials, end.failed, end.seconds) == (9, 0, 9 * 1.0 + 3 * 1.0 + 2 * 7.0)
