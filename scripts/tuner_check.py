@@ -56,8 +56,8 @@ class Found:
 
     @property
     def is_better(self) -> bool:
-        """Whether it errs less than the tuned one by more than NEAR."""
-        return self.least < (1.0 - NEAR) * self.tuned
+        """Whether it errs less than the tuned one by more than NEAR. Errors by AUC are negative."""
+        return self.least < self.tuned - NEAR * abs(self.tuned)
 
     def __str__(self) -> str:
         place = f"{self.pair.race.first.spec.label} on {self.pair.race.held.data[0].name}"

@@ -54,6 +54,14 @@ def page(tmp_path, monkeypatch):
     return paper, tuned_plans(paper, Selection())
 
 
+@pytest.mark.parametrize(
+    ("tuned", "least", "better"),
+    [(10.0, 9.6, False), (10.0, 9.4, True), (-0.8, -0.82, False), (-0.8, -0.85, True)],
+)
+def test_a_find_errs_less_by_more_than_five_percent(tuned, least, better):
+    assert tuner_check.Found(None, tuned, least, "").is_better is better
+
+
 def test_random_settings_find_what_a_given_winner_misses(page, monkeypatch, capsys):
     paper, plans = page
     assert main(["tune", "mine", "-q", "-j", "1"]) == 0
