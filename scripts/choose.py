@@ -3,13 +3,14 @@
 python scripts/choose.py
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from omkl.config import learner_specs
-from omkl.publications.digest import NAMED, UNDECIDED
+from omkl.publications.digest import ENOUGH, NAMED, UNDECIDED
 from omkl.publications.paper import enumerated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,10 +53,11 @@ not differ, the first {named} of them with their errors; few data sets do not te
 {take}
 
 One learner of each family, each at its best: tuned by [one rule](../results/today.md), its size and the
-scaling of features included, at no more than 1.5 times the cost of `auto`. This takes labelled rows which
-the table does not count, as many again on short streams: without them, see the table above.
+scaling of features included, at no more than 1.5 times the cost of `auto`; batch estimators at any cost.
+This takes labelled rows which the table does not count, as many again on short streams: without them, see
+the table above.
 
-`auto` and `auto_regression` have nothing to tune. No other learner, batch estimators included, is
+`auto` and `auto_regression` have nothing to tune. The best other learner, batch estimators included, is not
 significantly better on {good}.
 In time order nothing is tested; there they have the lowest error on {lowest}. They are furthest behind on:
 
@@ -66,7 +68,7 @@ In time order nothing is tested; there they have the lowest error on {lowest}. T
 
 ## What matters more than the learner
 
-* **A linear learner first.** The error of `arow` or `ridge`, tuned, is within {percent} % of the best on
+* **A linear learner.** The error of `arow` or `ridge`, tuned, is within {percent} % of the best on
   {linear}.
 * **Where all rows fit in memory.** The best of the batch estimators, tuned or not, has less error than `auto`
   on {batch}.
@@ -82,7 +84,8 @@ In time order nothing is tested; there they have the lowest error on {lowest}. T
 
 ## The papers' learners
 
-OMKC, OMKL, BOMKC, NORMA and Raker, tuned, are best or not significantly worse on {papers}.
+Of the data sets that are tested, OMKC, OMKL, BOMKC, NORMA and Raker, tuned, are best or not significantly
+worse on {papers}.
 """
 
 
@@ -115,8 +118,9 @@ def page() -> str:
     of_batch = every[every["algo"].str.startswith(BATCH)]
     batch = of_batch.groupby("data", sort=False)["error"].min() / auto["error"]
     online = every[~every["algo"].str.startswith((*BATCH, "auto"))]
-    of_papers = every[every["algo"].str.startswith(FAMILIES) & every["good"] & ~every["is_yardstick"]]
-    few = [(*_least("few", data, "auc_mean", -1), data) for data in dict.fromkeys(read("few")["data"])]
+    tested = every[every["table"].isin(TESTED.values())]
+    of_papers = tested[tested["algo"].str.startswith(FAMILIES) & tested["good"] & ~tested["is_yardstick"]]
+    few = read("few").sort_values("auc_mean", ascending=False)
     now, late = _least("time", "elec2"), _least("delay_100", "elec2", without=AUTO)
     return TEXT.format(
         doubt=_doubt(),
@@ -155,30 +159,41 @@ def page() -> str:
         now_pct=f"{now[1]:.1f}",
         late=late[0],
         late_pct=f"{late[1]:.1f}",
-        few=enumerated([f"`{algo}` on {data} ({auc:.2f})" for algo, auc, data in few]),
-        papers=_counted(list(dict.fromkeys(of_papers["data"])), len(sets)),
+        few=enumerated(
+            [
+                f"{enumerated([f'`{row.algo}` ({row.auc_mean:.3f})' for row in rows.itertuples()])} on {data}"
+                for data, rows in few[few["good"]].groupby("data", sort=False)
+            ]
+        ),
+        papers=_counted(list(dict.fromkeys(of_papers["data"])), tested["data"].nunique()),
     )
 
 
 def _doubt() -> str:
-    """Return on how many kinds of problems `auto`, untuned, is the first, or level with it."""
+    """Return on how many kinds of problems, of those with a test, `auto`, untuned, is the first or level."""
     every, good = _first_or_level(TABLES / "table-default.csv")
     unseen, held = _first_or_level(HELD_OUT / "table-held_out_take_default.csv")
     start = "**In doubt, take `auto`, for numbers `auto_regression`.** " if 2 * len(good) > every else ""
     return (
         f"{start}With nothing tuned, they have the least error, or do not differ from what has, on "
-        f"{len(good)} of {every} kinds of problems: {enumerated(good)}; and on data sets that had no part in "
-        f"their making on {len(held)} of {unseen}."
+        f"{len(good)} of {every} kinds of problems with {ENOUGH} data sets or more: {enumerated(good)}; and "
+        f"on data sets that had no part in their making on {len(held)} of {unseen}."
     )
 
 
 def _first_or_level(path: Path) -> tuple[int, list[str]]:
-    """Return the number of problems of a digest, and those where `auto` is the first, or level with it."""
-    rows = pd.read_csv(path).fillna("").to_dict("records")
+    """Return the number of problems of a digest with a test, and those where `auto` is first, or level."""
+    rows = [row for row in pd.read_csv(path).fillna("").to_dict("records") if _sets(row["data"]) >= ENOUGH]
     mine = {"Auto", "Auto (regression)"}
     return len(rows), [
         row["problem"] for row in rows if {_label(own) for own in (row["take"], *_level(row))} & mine
     ]
+
+
+def _sets(data: str) -> int:
+    """Return how many data sets a digest's cell names or counts."""
+    count, _, rest = data.partition(" ")
+    return int(count) if rest == "data sets" else len(re.split(", | and ", data))
 
 
 def _held_out() -> str:
@@ -189,10 +204,11 @@ def _held_out() -> str:
         return f"{claims['holds on'][name]} of {claims['of'][name]}"
 
     return (
-        f"no rival, tuned or not, is significantly better on {holds('best_all')} of classes and "
-        f"{holds('best_numbers')} of numbers;\ntheir error is at most 5 % above the least on "
-        f"{holds('near_all')} and {holds('near_numbers')}. With nothing tuned, no other online\nlearner is "
-        f"significantly better on {holds('best_default')} of classes"
+        f"the best rival, tuned or not, is not significantly better on {holds('best_all')} of classes and "
+        f"{holds('best_numbers')} of numbers;\ntheir error is shown to be at most 5 % above the least on "
+        f"{holds('near_all')} and {holds('near_numbers')}.\nWith nothing tuned, these are "
+        f"{holds('best_default_all')} and {holds('near_default_all')} of classes, beside online learners "
+        f"alone\n{holds('best_default')} and {holds('near_default')}"
     )
 
 
@@ -261,14 +277,12 @@ def _counted(found: list[str], among: int) -> str:
     return f"{len(found)} of {among} data sets" + (f" ({enumerated(found)})" if found else "")
 
 
-def _least(
-    name: str, data: str, measure: str = "mistake_pct_mean", sign: int = 1, without: Iterable[str] = ()
-) -> tuple[str, float]:
-    """Return the learner with the least (sign -1: the largest) measure in a table on a data set, and that."""
+def _least(name: str, data: str, without: Iterable[str] = ()) -> tuple[str, float]:
+    """Return the learner with the fewest mistakes in a table on a data set, and these (%)."""
     rows = read(name)
     rows = rows[(rows["data"] == data) & ~rows["algo"].isin(list(without))]
-    first = rows.loc[(sign * rows[measure]).idxmin()]
-    return str(first["algo"]), float(first[measure])
+    first = rows.loc[rows["mistake_pct_mean"].idxmin()]
+    return str(first["algo"]), float(first["mistake_pct_mean"])
 
 
 def _of(name: str, algo: str, data: str = "elec2") -> str:

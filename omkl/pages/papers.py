@@ -92,7 +92,7 @@ def paper_page(paper: Paper, selection: Selection, command: str, outcome: "Outco
         command,
         [*warnings, *page.warnings],
         paper_answer(paper, page.verdicts, page.claimed),
-        list(dict.fromkeys(part.run.command for part in work.parts)),
+        list(dict.fromkeys(command for part in work.parts for command in part.run.commands)),
     )
 
 

@@ -79,12 +79,16 @@ class ClaimRows:
         return self.records[label][0]["row"]
 
     def best(self, labels: str | list[str], measure: str) -> str:
-        """Return the label with the best mean: the lowest, but of a measure of which more is better."""
+        """Return the label with the best mean: the lowest, but of a measure of which more is better.
+
+        Of equal ones that with the most repetitions, which a test can use.
+        """
         sign = sign_of(measure)
         means = {
             label: np.nan_to_num(sign * self.mean(label, measure), nan=np.inf) for label in as_list(labels)
         }
-        return min(means, key=lambda label: (means[label], label))
+        count = {label: len(self.row(label).cells) if self.records.get(label) else 0 for label in means}
+        return min(means, key=lambda label: (means[label], -count[label], label))
 
     def values(self, measure: str) -> np.ndarray:
         """Return a measure, or such a field as seconds, of each cell (N,)."""

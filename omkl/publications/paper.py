@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import starmap
 from typing import Annotated, Any, Literal
 
 from omkl import conf
@@ -89,13 +90,24 @@ class Run:
         return tuple(key.removeprefix("algo.") for key in keys if key.startswith("algo."))
 
     @property
-    def command(self) -> str:
-        """The `omkl run` or sweep that makes its cells; of learners that are tuned first, their page's."""
+    def commands(self) -> list[str]:
+        """Each `omkl run` or sweep that makes its cells, one for the data sets whose words are the same.
+
+        Of learners that are tuned first, their page's.
+        """
         if self.tune is not None:
-            return shlex.join(["omkl", "tune", self.paper, *with_folders([self])])
+            return [shlex.join(["omkl", "tune", self.paper, *with_folders([self])])]
         swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
-        words = [word_text(key, value) for key, value in self.words.items()]
-        return shlex.join(["omkl", "sweep" if swept else "run", *words, *with_folders([self])])
+        alike: dict[str, dict[str, Any]] = {}
+        for name in self.data:
+            words = {**self.words, **self.per_data.get(name, {})}
+            alike.setdefault(repr(words), {**words, "data": []})["data"].append(name)
+        return [
+            shlex.join(
+                ["omkl", "sweep" if swept else "run", *starmap(word_text, own.items()), *with_folders([self])]
+            )
+            for own in alike.values()
+        ]
 
 
 def with_folders(runs: Iterable[Run]) -> list[str]:

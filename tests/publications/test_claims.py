@@ -1,6 +1,7 @@
 """The checks of a paper's claims, on rows made up, and the verdict over the data sets."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -46,6 +47,12 @@ def rows():
     return ClaimRows(
         "d", "classification", records, cells, CellMeasures(cells), dict.fromkeys(cells["key"], curve)
     )
+
+
+def test_of_equal_means_that_with_more_repetitions_is_the_best():
+    of_few, of_many = ({"mistake_pct_mean": 3.0, "row": SimpleNamespace(cells=[*range(n)])} for n in (5, 10))
+    rows = ClaimRows("d", "classification", {"A": [of_few], "B": [of_many]}, None, None)
+    assert rows.best(["A", "B", "gone"], "mistake_pct") == "B"
 
 
 MISTAKES = {"measure": "mistake_pct"}

@@ -158,12 +158,13 @@ def test_a_command_names_the_folders_of_its_learners_and_data():
     with extended([ROOT / batch]):
         _, item = find_item("tables", "auto/held_out")
         assert Selection().command("table", item.name, item) == f"omkl table auto/held_out --with {batch}"
-        assert {run.command for run in item.runs} == {f"omkl tune auto --with {batch}"}
+        assert {tuple(run.commands) for run in item.runs} == {(f"omkl tune auto --with {batch}",)}
     with extended([ROOT / "docs/examples/ablations"]):
         _, item = find_item("tables", "auto/time")
-        plain, *others = (run.command for run in item.runs)
-        assert "--with" not in plain
-        assert all(command.endswith(" --with docs/examples/ablations") for command in others)
+        plain, *others = (run.commands for run in item.runs)
+        own = "omkl run data={} order=file reps=3 algo=auto rounds={}"  # words of one data set
+        assert plain == [own.format("weather", "6053:"), own.format("elec2", "15104:")]
+        assert all(two.endswith(" --with docs/examples/ablations") for both in others for two in both)
 
 
 def test_other_data_and_learners_next_to_the_papers():
