@@ -150,12 +150,13 @@ class Item:
     def titled(self, data: Iterable[str] | None = None) -> str:
         """Return the title with the names of the data sets, or their number, in place of ``{data}``.
 
-        data: those that the table or figure shows; None takes all that conf/paper lists.
+        data: those that the table or figure shows; None takes all that conf/paper lists and that are there.
         """
         listed = as_list(self.options.get("data", ())) or [name for run in self.runs for name in run.data]
         data = listed if data is None else data
         names = list(dict.fromkeys(data))
-        text = f"{len(names)} data sets" if len(names) > FEW else enumerated(names) or "no data"
+        none = f"data of {self.folders[0]}" if self.lacking else "no data"
+        text = f"{len(names)} data sets" if len(names) > FEW else enumerated(names) or none
         return self.title.replace("{data}", text)
 
 
