@@ -197,7 +197,7 @@ def _sets(data: str) -> int:
 
 
 def _held_out() -> str:
-    """Return on how many sets of the page of `auto` no learner is better, by its claims."""
+    """Return on how many sets of the page of `auto` it is not worse than the best rival, by its claims."""
     claims = pd.read_csv(HELD_OUT / "claims.csv", index_col="claim").astype(str)
 
     def holds(name: str) -> str:

@@ -105,8 +105,9 @@ class PaperPlans:
     sets_of: Callable[[Item], Mapping[str, list[str]]] = lambda item: {}
 
     def of(self, item: Item) -> "PaperPlans":
-        """Return what one of the items needs; the rows of its parts are in the outcome of all plans."""
+        """Return what one item needs, in the order of its runs; its rows are in the outcome of all plans."""
         sets = self.sets_of(item)
+        place = {name: at for at, name in enumerate(sets)}
 
         def has(run: Run, *names: str) -> bool:
             return not {*names}.isdisjoint(sets.get(run.name, ()))
@@ -118,7 +119,7 @@ class PaperPlans:
         ]
         return replace(
             self,
-            parts=tuple(parts),
+            parts=tuple(sorted(parts, key=lambda part: place[part.run.name])),
             missing=tuple(pair for pair in self.missing if has(*pair)),
             pending=tuple(entry for entry in self.pending if has(*entry[:2])),
         )

@@ -153,6 +153,16 @@ def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
     )
 
 
+def test_a_figure_of_a_page_has_its_learners_in_the_order_of_its_own_runs(monkeypatch):
+    """A learner has one colour in all figures of a page."""
+    monkeypatch.setattr("omkl.publications.selection._reason", lambda *_: "")  # as if the data were there
+    monkeypatch.setattr("omkl.data.registered_data.Registered.state", "file")
+    paper = read_paper("omkc")
+    work = plans_of(paper, [*paper.tables.values(), *paper.figures.values()], Selection())
+    runs = [part.run.name for part in work.of(paper.figures["1"]).parts]
+    assert list(dict.fromkeys(runs)) == ["dd", "stochastic", "rivals"]
+
+
 def test_a_command_names_the_folders_of_its_learners_and_data():
     batch = "docs/examples/batch"
     with extended([ROOT / batch]):
